@@ -118,6 +118,9 @@ bool Core::receive_from_cores(Time now) {
       case HandoverKind::receive:
         shares_[index_of(tag)].inbox.push(std::move(packet));
         break;
+      case HandoverKind::merge:
+        shares_[index_of(tag)].partial_sums.push(std::move(packet));
+        break;
       case HandoverKind::depart:
         // Even if another core is to send by now: the cores learn that one after the other.
         departing_.push(index_of(tag), std::move(packet));
@@ -139,9 +142,9 @@ bool Core::receive_from_cores(Time now) {
 bool Core::run_switches(Time now) {
   bool worked = false;
   for (auto& share : shares_) {
-    const bool packets = !share.inbox.empty();
+    const bool packets = !share.inbox.empty() || !share.partial_sums.empty();
     if (packets) {
-      share.logical->receive(std::move(share.inbox), now, output_);
+      take_in(share, now);
       share.deadline = share.logical->deadline();
     }
     if (share.deadline <= now) {
@@ -154,6 +157,15 @@ bool Core::run_switches(Time now) {
     settle(share, now);
   }
   return worked;
+}
+
+void Core::take_in(Share& share, Time now) {
+  if (!share.inbox.empty()) {
+    share.logical->receive(std::move(share.inbox), now, output_);
+  }
+  if (!share.partial_sums.empty()) {
+    share.logical->merge(std::move(share.partial_sums), now, output_);
+  }
 }
 
 bool Core::run_ports(Time now) {
@@ -208,6 +220,8 @@ void Core::settle(Share& share, Time now) {
   if (!output_.controls.empty()) {
     tell_ports(switch_index, now);
   }
+  hand_over(output_.passed_on, handover_tag(HandoverKind::receive, switch_index));
+  hand_over(output_.partial_sums, handover_tag(HandoverKind::merge, switch_index));
 }
 
 // What neighbours said came in by queues of this core.
@@ -272,8 +286,17 @@ void Core::hand_over(PacketPtr packet, unsigned to, std::uint32_t tag) {
   handover_.send(std::move(packet), to, refused_);
 }
 
-// A received packet that never reached a switch enters its ledger here; a departure was accounted
-// for by its switch, a table update is a copy.
+void Core::hand_over(PacketRuns& by_core, std::uint32_t tag) {
+  by_core.drain([&](std::uint32_t to, PacketList run) {
+    while (auto packet = run.pop()) {
+      hand_over(std::move(packet), to, tag);
+    }
+  });
+}
+
+// A received packet that never reached a switch enters its ledger here, and so does a partial sum,
+// of which that of its switch has absorbed the packets; a departure was accounted for by its
+// switch, a table update is a copy.
 void Core::account_refused() {
   while (auto packet = refused_.pop()) {
     const auto tag = packet->driver_tag;
@@ -282,6 +305,10 @@ void Core::account_refused() {
       auto& ledger = shares_[index_of(tag)].handover;
       ++ledger.received;
       ledger.drop(DropReason::handover_full);
+    } else if (kind_of(tag) == HandoverKind::merge) {
+      auto& ledger = shares_[index_of(tag)].handover;
+      ++ledger.originated;
+      ledger.lose(DropReason::handover_full);
     }
   }
 }

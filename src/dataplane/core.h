@@ -27,7 +27,8 @@ class Core {
   struct Share {
     std::unique_ptr<switching::Switch> logical;
     switching::Owners owners;
-    PacketList inbox;  // to be received in this round
+    PacketList inbox;         // to be received in this round
+    PacketList partial_sums;  // to be merged then
     Time deadline = never;
     Ledger handover;  // packets that were lost on the way to their owning core
   };
@@ -57,6 +58,7 @@ class Core {
   bool receive_from_devices(Time now);
   bool receive_from_cores(Time now);
   bool run_switches(Time now);
+  void take_in(Share& share, Time now);
   bool run_ports(Time now);
 
   void tell_ports(std::uint32_t switch_index, Time now);
@@ -68,6 +70,7 @@ class Core {
   void depart(Time now);
   void cross_link(const HomePort& home, Time now);
   void hand_over(PacketPtr packet, unsigned to, std::uint32_t tag);
+  void hand_over(PacketRuns& by_core, std::uint32_t tag);
   void account_refused();
   Time earliest_deadline() const;
   void rest(Duration sleep);

@@ -23,10 +23,11 @@ enum class HandoverKind : std::uint32_t {
   depart,   // it sends for the egress port: HomePort::depart on port `index`
   arrive,   // it owns the far end of an internal link: Port::arrive on port `index`
   learn,    // Switch::learn on switch `index`
+  merge,    // it owns the block of a partial sum: Switch::merge on switch `index`
 };
 
 // The kind and the index travel in Packet::driver_tag.
-inline constexpr unsigned handover_index_bits = 30;
+inline constexpr unsigned handover_index_bits = 29;
 constexpr std::uint32_t handover_tag(HandoverKind kind, std::uint32_t index) {
   return (static_cast<std::uint32_t>(kind) << handover_index_bits) | index;
 }

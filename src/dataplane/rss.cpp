@@ -3,7 +3,7 @@
 
 #include <bit>
 
-#include "switch/spreading.h"
+#include "engine/spreading.h"
 #include "wire/spread.h"
 
 namespace tributary::dataplane {
@@ -36,7 +36,7 @@ std::uint16_t rss_queue(std::uint32_t index, std::uint32_t entries, std::uint16_
   // The middle of the ports that share the entry.
   const auto middle = (2u * reversed(index, bits) + 1) << (15 - bits);
   return static_cast<std::uint16_t>(
-      switching::core_of_spread(static_cast<std::uint16_t>(middle), queues));
+      engine::core_of_spread(static_cast<std::uint16_t>(middle), queues));
 }
 
 }  // namespace tributary::dataplane

@@ -7,7 +7,7 @@
 namespace tributary::dataplane {
 
 // Receive side scaling: how a network card is told to put a packet into the queue of the core that
-// owns its block (switch/spreading.h), where it can hash the UDP source port alone. The Toeplitz
+// owns its block (engine/spreading.h), where it can hash the UDP source port alone. The Toeplitz
 // key repeats every 16 bits, so that it does not matter where in its input a card has the port.
 void fill_rss_key(std::span<std::uint8_t> key);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <utility>
@@ -11,6 +12,7 @@
 #include "packet/list.h"
 #include "packet/packet.h"
 #include "packet/pool.h"
+#include "packet/runs.h"
 #include "wire/ipv4.h"
 
 namespace tributary::engine {
@@ -50,7 +52,10 @@ struct Departure {
 // departures after the burst, routes them and settles their account.
 class Actions {
  public:
-  explicit Actions(Ledger& ledger) : ledger_(ledger) {}
+  explicit Actions(Ledger& ledger, unsigned cores = 1) : ledger_(ledger) {
+    passed_on_.reserve(cores);
+    partial_sums_.reserve(cores);
+  }
 
   // Consumed. An engine that keeps the packet moves it away first and calls this with null.
   void absorb(PacketPtr packet) {
@@ -105,18 +110,35 @@ class Actions {
 
   // The block came back: what chooses up-ports may learn from it.
   void answer(const Answer& answer) { answers_.push_back(answer); }
+  // To the core that owns its block, which takes it as if it had come there. What was noted of the
+  // frame is still true.
+  void pass_on(PacketPtr packet, unsigned core) {
+    --ledger_.received;
+    passed_on_.push(core, std::move(packet));
+  }
+  // A sum of packets that were absorbed here, for Engine::merge() on the core that owns their
+  // block. `row` is that of the engine's protocol.
+  void hand_over(PacketPtr partial_sum, unsigned core, std::size_t row) {
+    note_claim(*partial_sum, static_cast<std::uint8_t>(row + 1));
+    partial_sums_.push(core, std::move(partial_sum));
+  }
 
   // For the switch; cleared by it after use, so that the storage is kept.
   std::vector<Departure>& departures() { return departures_; }
   std::vector<Answer>& answers() { return answers_; }
   // Complete frames, by Packet::egress; taken by the switch.
   PacketList& frames() { return frames_; }
+  // By core.
+  PacketRuns& passed_on() { return passed_on_; }
+  PacketRuns& partial_sums() { return partial_sums_; }
 
  private:
   Ledger& ledger_;
   std::vector<Departure> departures_;
   std::vector<Answer> answers_;
   PacketList frames_;
+  PacketRuns passed_on_;
+  PacketRuns partial_sums_;
 };
 
 }  // namespace tributary::engine

@@ -44,6 +44,7 @@ struct SwitchIdentity {
   wire::MacAddress mac;
   PortIndex ports = 0;
   std::vector<Segment> segments;
+  unsigned cores = 1;  // that share the switch; each has an engine
 
   // No router lies between the switch and `host`.
   bool is_last_hop(wire::Ipv4Address host) const {
@@ -61,6 +62,13 @@ class Engine {
   // Handles packets that the engine's protocol claimed (see protocol.h). Takes every packet of
   // `burst`; each ends in one action.
   virtual void process(std::span<Arrival> burst, Time now, Actions& actions) = 0;
+
+  // The same for packets of blocks that other cores own (Protocol::may_gather). Each is absorbed,
+  // and becomes part of a sum that is handed over, or is passed on as it is.
+  virtual void gather(std::span<Arrival> /*burst*/, Time /*now*/, Actions& /*actions*/) {}
+  // A partial sum that the engine on another core has handed over. It was accounted for there, so
+  // that it is no received packet; what cannot be used is lost.
+  virtual void merge(PacketPtr /*partial_sum*/, Time /*now*/, Actions& /*actions*/) {}
 
   // The earliest time at which expire() has something to do; `never` if there is none.
   virtual Time deadline() const { return never; }

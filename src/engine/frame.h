@@ -66,9 +66,10 @@ inline Frame parse_frame(Packet& packet) {
 // is behind the IPv4 header starts in the frame, 0 without a sound one, and Packet::noted is of
 // these bits.
 namespace noted {
-inline constexpr std::uint8_t parsed = 0x80;  // without it, nothing is noted
-inline constexpr std::uint8_t udp = 0x40;     // Frame::udp is set
-inline constexpr std::uint8_t claims = 0x0f;  // who claims the frame; 0: nobody
+inline constexpr std::uint8_t parsed = 0x80;     // without it, nothing is noted
+inline constexpr std::uint8_t udp = 0x40;        // Frame::udp is set
+inline constexpr std::uint8_t elsewhere = 0x20;  // another core owns its block
+inline constexpr std::uint8_t claims = 0x0f;     // who claims the frame; 0: nobody
 }  // namespace noted
 
 // `frame` is what parse_frame() says of `packet`; it has an Ethernet header.
@@ -78,6 +79,10 @@ inline void note(Packet& packet, const Frame& frame, std::uint8_t claim) {
   packet.l4_offset = static_cast<std::uint8_t>(transport);
   packet.noted =
       static_cast<std::uint8_t>(noted::parsed | (frame.udp != nullptr ? noted::udp : 0) | claim);
+}
+// The same of what is no frame.
+inline void note_claim(Packet& packet, std::uint8_t claim) {
+  packet.noted = static_cast<std::uint8_t>(noted::parsed | claim);
 }
 inline std::uint8_t noted_claim(const Packet& packet) {
   return static_cast<std::uint8_t>(packet.noted & noted::claims);

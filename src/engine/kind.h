@@ -23,6 +23,9 @@ struct EngineKind {
   // Puts changed settings in force in an engine that this kind made, and keeps the blocks it holds.
   // False, and no change, if the engine has to be made anew for them.
   bool (*reconfigure)(Engine& engine, const std::any& settings);
+
+  // Whether cores add up what arrives there of blocks that other cores own.
+  bool (*has_partial_sums)(const std::any& settings);
 };
 
 // The kind of engines of a class with a constructor and a reconfigure() as above, whose settings
@@ -41,6 +44,13 @@ constexpr EngineKind kind_of(const Protocol& protocol) {
           },
           [](Engine& engine, const std::any& settings) {
             return static_cast<Class&>(engine).reconfigure(*std::any_cast<Config>(&settings));
+          },
+          []([[maybe_unused]] const std::any& settings) {
+            if constexpr (requires { Config::partial_sums; }) {
+              return std::any_cast<Config>(&settings)->partial_sums;
+            } else {
+              return false;
+            }
           }};
 }
 

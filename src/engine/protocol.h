@@ -36,6 +36,8 @@ struct Protocol {
   std::uint64_t (*key)(const Frame& frame);
   // For what its engine drops packets, in the order of its drop::Number.
   std::span<const std::string_view> drop_reasons;
+  // Whether a core that does not own the frame's block may give it to Engine::gather(); null: none.
+  bool (*may_gather)(const Frame& frame) = nullptr;
   // Its packets go to multicast groups, not to hosts.
   bool to_groups = false;
 

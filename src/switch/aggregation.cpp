@@ -22,9 +22,10 @@ std::vector<engine::Segment> segments_of(const SwitchConfig& config) {
 
 }  // namespace
 
-Aggregation::Aggregation(const SwitchConfig& config, const Interfaces& interfaces, PacketPool& pool)
-    : self_{config.id, config.address, interfaces.bridge_mac(), interfaces.count(),
-            segments_of(config)},
+Aggregation::Aggregation(const SwitchConfig& config, const Interfaces& interfaces, PacketPool& pool,
+                         unsigned cores)
+    : self_{config.id,          config.address,      interfaces.bridge_mac(),
+            interfaces.count(), segments_of(config), cores},
       pool_(pool) {
   reconfigure(config);
 }
@@ -34,6 +35,10 @@ void Aggregation::process(Time now, engine::Actions& actions) {
     if (!slot.burst.empty()) {
       slot.engine->process(slot.burst, now, actions);
       slot.burst.clear();
+    }
+    if (!slot.elsewhere.empty()) {
+      slot.engine->gather(slot.elsewhere, now, actions);
+      slot.elsewhere.clear();
     }
   }
 }
@@ -65,6 +70,7 @@ void Aggregation::reconfigure(const SwitchConfig& config) {
     } else {
       next.push_back({kind, kind->make(settings, self_, pool_), {}});
       next.back().burst.reserve(burst_reserve);
+      next.back().elsewhere.reserve(self_.cores > 1 ? burst_reserve : 0);
     }
     by_claim_[row + 1] = &next.back();
   }

@@ -21,12 +21,14 @@ namespace tributary::switching {
 // claimed: each engine is called once per burst.
 class Aggregation {
  public:
-  Aggregation(const SwitchConfig& config, const Interfaces& interfaces, PacketPool& pool);
+  Aggregation(const SwitchConfig& config, const Interfaces& interfaces, PacketPool& pool,
+              unsigned cores);
 
   struct Slot {
     const engine::EngineKind* kind = nullptr;
     std::unique_ptr<engine::Engine> engine;
     std::vector<engine::Arrival> burst;
+    std::vector<engine::Arrival> elsewhere{};  // of blocks that other cores own
   };
   // The engine that claims this frame; null if none.
   Slot* claimed_by(const engine::Frame& frame) {

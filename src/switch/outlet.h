@@ -34,6 +34,7 @@ class Outlet {
       queues_.begin_burst();
     }
   }
+  Output& out() { return *out_; }
   const forwarding::Occupancy& queues() const { return queues_; }
   Ledger& ledger() { return ledger_; }
   const Ledger& ledger() const { return ledger_; }

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "switch/owners.h"
 
+#include "engine/spreading.h"
 #include "protocols/engines.h"
 #include "switch/liveness.h"
-#include "switch/spreading.h"
-#include "wire/key.h"
-#include "wire/spread.h"
 
 namespace tributary::switching {
 
@@ -14,7 +12,15 @@ Owners::Owners(const SwitchConfig& config, unsigned cores)
       has_owners_(cores > 1 && (!config.protocols.empty() || config.bfd)),
       watches_(config.bfd.has_value()),
       vlans_(config),
-      classifier_(config.protocols) {}
+      classifier_(config.protocols) {
+  const auto kinds = protocols::engines();
+  for (std::size_t row = 0; row < kinds.size(); ++row) {
+    const auto& settings = config.protocols.of(row);
+    if (settings.has_value() && kinds[row]->has_partial_sums(settings)) {
+      may_gather_[row + 1] = kinds[row]->protocol.may_gather;
+    }
+  }
+}
 
 // In a VLAN in which the switch itself is not, or in none: no core knows more of it than others.
 bool Owners::is_of_strangers(Packet& packet) const {
@@ -41,7 +47,12 @@ unsigned Owners::core_of(Packet& packet, unsigned here) const {
     return here;
   }
   const auto& protocol = protocols::engines()[claim - 1u]->protocol;
-  return core_of_spread(wire::spread(wire::source_port_of(protocol.key(frame))), cores_);
+  const auto owner = engine::owner_of(protocol.key(frame), cores_);
+  if (owner != here && may_gather_[claim] != nullptr && may_gather_[claim](frame)) {
+    packet.noted |= engine::noted::elsewhere;
+    return here;
+  }
+  return owner;
 }
 
 }  // namespace tributary::switching

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <array>
+
+#include "engine/frame.h"
 #include "packet/packet.h"
 #include "switch/classifier.h"
 #include "switch/config.h"
@@ -15,9 +18,9 @@ class Owners {
   Owners(const SwitchConfig& config, unsigned cores);
 
   // The core that owns the block of this packet (hash of its aggregation key) or the sessions with
-  // neighbours, or `here` when any core may handle it. Packet::ingress need not be set where there
-  // are no VLANs. What it finds in the frame it notes in the packet, which is to go to
-  // Switch::receive() as it is.
+  // neighbours, or `here` when any core may handle it, or may add it to a partial sum for the
+  // owner. Packet::ingress need not be set where there are no VLANs. What it finds in the frame it
+  // notes in the packet, which is to go to Switch::receive() as it is.
   unsigned core_of(Packet& packet, unsigned here) const;
 
  private:
@@ -28,6 +31,8 @@ class Owners {
   bool watches_ = false;     // next hops, by BFD
   Vlans vlans_;
   Classifier classifier_;
+  // By claim; null: whole packets alone.
+  std::array<bool (*)(const engine::Frame&), engine::noted::claims + 1> may_gather_{};
 };
 
 }  // namespace tributary::switching

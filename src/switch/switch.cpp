@@ -71,17 +71,18 @@ class Switch::Impl {
         router_(config, interfaces_, neighbours_, liveness_, outlet_),
         neighbours6_(config, interfaces_, bridge_, outlet_, share, draw_seed(config)),
         router6_(config, interfaces_, neighbours6_, outlet_),
-        aggregation_(config, interfaces_, pool),
+        aggregation_(config, interfaces_, pool, share.cores),
         departures_(interfaces_, bridge_, router_, outlet_),
         lane_(interfaces_, aggregation_.classifier(),
               RouterLane(interfaces_, neighbours_, router_, outlet_), BridgeLane(bridge_, outlet_)),
         has_lane_(config.express_lane),
-        actions_(outlet_.ledger()) {
+        actions_(outlet_.ledger(), share.cores),
+        cores_(share.cores) {
     actions_.departures().reserve(1024);
   }
 
   void receive(PacketList burst, Time now, Output& out) {
-    outlet_.bind(&out);
+    bind(out);
     outlet_.ledger().received += burst.size();
     do {
       std::size_t taken = 0;
@@ -93,8 +94,22 @@ class Switch::Impl {
     } while (!burst.empty());
   }
 
+  void merge(PacketList sums, Time now, Output& out) {
+    bind(out);
+    while (auto sum = sums.pop()) {
+      auto* slot = aggregation_.claimed_by(engine::noted_claim(*sum));
+      sum->noted = 0;
+      if (slot == nullptr) {  // the engine was taken away meanwhile
+        actions_.lose(DropReason::local_unserved);
+      } else {
+        slot->engine->merge(std::move(sum), now, actions_);
+      }
+    }
+    finish(now);
+  }
+
   void expire(Time now, Output& out) {
-    outlet_.bind(&out);
+    bind(out);
     aggregation_.expire(now, actions_);
     bridge_.fdb().expire(now);
     neighbours_.expire(now);
@@ -178,7 +193,16 @@ class Switch::Impl {
     engine::Frame frame;
     Aggregation::Slot* slot = nullptr;
     const forwarding::Way* way = nullptr;
+    std::uint8_t noted = 0;  // of a packet whose block another core owns; 0: it is none
   };
+
+  void bind(Output& out) {
+    outlet_.bind(&out);
+    if (cores_ > 1) {
+      out.passed_on.reserve(cores_);
+      out.partial_sums.reserve(cores_);
+    }
+  }
 
   void drop(PacketPtr packet, DropReason reason) {
     outlet_.drop(std::move(packet), reason, Account::received);
@@ -233,16 +257,20 @@ class Switch::Impl {
   // What the core that received the packet has noted. Not inline: where one core does all, nothing
   // is noted.
   [[gnu::noinline]] void recall(Accepted& accepted) {
-    auto& [packet, frame, slot, way] = accepted;
+    auto& [packet, frame, slot, way, noted] = accepted;
     frame = engine::noted_frame(*packet);
     slot = aggregation_.claimed_by(engine::noted_claim(*packet));
+    if ((packet->noted & engine::noted::elsewhere) != 0) {
+      noted = static_cast<std::uint8_t>(packet->noted & ~engine::noted::elsewhere);
+    }
     packet->noted = 0;  // it will not be true for long
   }
 
   // Finds the headers and the engine that claims the frame. False if there is not even an Ethernet
   // header.
   [[gnu::always_inline]] bool recognise(Accepted& accepted) {
-    auto& [packet, frame, slot, way] = accepted;
+    auto& [packet, frame, slot, way, noted] = accepted;
+    noted = 0;
     if (packet->noted != 0) {
       recall(accepted);
       return true;
@@ -257,7 +285,7 @@ class Switch::Impl {
 
   // Drops the packet, gives it to its engine, or finds out what accept() needs to know of it.
   [[gnu::always_inline]] void admit(PacketPtr&& arrived, Accepted& accepted) {
-    auto& [packet, frame, slot, way] = accepted;
+    auto& [packet, frame, slot, way, noted] = accepted;
     packet = std::move(arrived);
     if (!recognise(accepted)) {
       return drop(std::move(packet), DropReason::truncated);
@@ -288,7 +316,7 @@ class Switch::Impl {
   // Of what an engine claims, a routed port takes what is for the switch on the link layer, and
   // over IP, of which the router knows version 4 only.
   bool is_for_engine(const Accepted& accepted) const {
-    const auto& [packet, frame, slot, way] = accepted;
+    const auto& [packet, frame, slot, way, noted] = accepted;
     const auto& ethernet = *frame.ethernet;
     return (frame.ipv4 != nullptr && ethernet.destination == interfaces_.mac(packet->ingress)) ||
            ethernet.type.value() == slot->kind->protocol.ethertype ||
@@ -305,18 +333,21 @@ class Switch::Impl {
 
   // Engines see what is intact on the way: a damaged IP header would misdirect the sum.
   void aggregate(Accepted& accepted) {
-    auto& [packet, frame, slot, way] = accepted;
+    auto& [packet, frame, slot, way, noted] = accepted;
     if (frame.ipv4 != nullptr && !has_right_ip_checksum(frame)) {
       drop(std::move(packet), DropReason::ip_checksum);
     } else if (frame.ipv4 != nullptr && is_misdirected(*frame.ipv4, slot->kind->protocol)) {
       drop(std::move(packet), DropReason::ip_martian);
+    } else if (noted != 0) {
+      packet->noted = noted;  // for the owner, should it be passed on
+      slot->elsewhere.push_back({std::move(packet), frame});
     } else {
       slot->burst.push_back({std::move(packet), frame});
     }
   }
 
   void accept_bridged(Accepted& accepted, Time now) {
-    auto& [packet, frame, slot, way] = accepted;
+    auto& [packet, frame, slot, way, noted] = accepted;
     const auto ingress = packet->ingress;
     const auto& destination = frame.ethernet->destination;
     const bool is_arp = frame.ethernet->type.value() == wire::ethertype::arp;
@@ -366,7 +397,7 @@ class Switch::Impl {
   }
   // What is for the switch on the link layer, or for a group; not ARP.
   void route(Accepted& accepted, PortIndex interface, Time now) {
-    auto& [packet, frame, slot, way] = accepted;
+    auto& [packet, frame, slot, way, noted] = accepted;
     if (speaks_ipv6(frame, interface)) {
       router6_.receive(std::move(packet), interface, now);
     } else {
@@ -375,7 +406,7 @@ class Switch::Impl {
   }
 
   void accept_routed(Accepted& accepted, Time now) {
-    auto& [packet, frame, slot, way] = accepted;
+    auto& [packet, frame, slot, way, noted] = accepted;
     const auto ingress = packet->ingress;
     const auto& destination = frame.ethernet->destination;
     const bool ours = destination == interfaces_.mac(ingress);
@@ -399,6 +430,11 @@ class Switch::Impl {
     departures_.send(actions_, now);
     neighbours_.flush(now);
     neighbours6_.flush(now);
+    hand_over(actions_.passed_on(), outlet_.out().passed_on);
+    hand_over(actions_.partial_sums(), outlet_.out().partial_sums);
+  }
+  static void hand_over(PacketRuns& from, PacketRuns& to) {
+    from.drain([&](std::uint32_t core, PacketList run) { to.append(core, std::move(run)); });
   }
 
   Interfaces interfaces_;
@@ -414,6 +450,7 @@ class Switch::Impl {
   ExpressLane lane_;
   bool has_lane_;
   engine::Actions actions_;
+  unsigned cores_;
   std::array<PacketPtr, ExpressLane::stage_packets> arrived_;
   std::array<Accepted, ExpressLane::stage_packets> stage_;
 };
@@ -425,6 +462,9 @@ Switch::~Switch() = default;
 
 void Switch::receive(PacketList burst, Time now, Output& out) {
   impl_->receive(std::move(burst), now, out);
+}
+void Switch::merge(PacketList sums, Time now, Output& out) {
+  impl_->merge(std::move(sums), now, out);
 }
 void Switch::learn(const Packet& update, Time now) {
   impl_->learn(update, now);

@@ -43,6 +43,10 @@ struct Output {
   PacketList table_updates;
   // MAC control frames that came in, absorbed, for Port::obey() of their ingress ports.
   PacketList controls;
+  // By core: what that one is to receive() in the place of this one, which has not counted it, and
+  // sums for its merge(). Empty if there is one core only.
+  PacketRuns passed_on;
+  PacketRuns partial_sums;
 };
 
 struct EngineView {
@@ -65,6 +69,8 @@ class Switch {
   // Takes every packet of `burst`; Packet::ingress is set and Packet::pool is this core's pool.
   // What Owners::core_of() noted is not looked for again.
   void receive(PacketList burst, Time now, Output& out);
+  // Takes partial sums that other cores have handed over; Packet::pool is this core's pool.
+  void merge(PacketList sums, Time now, Output& out);
   // What another core learned from `update`. Packets that waited for it leave by the next
   // expire(), which is then due at once.
   void learn(const Packet& update, Time now);

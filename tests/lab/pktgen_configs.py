@@ -64,6 +64,16 @@ workers_below = 2
 {parent}
 """
 
+FED_FLARE = DAEMON.replace("[{core}]", '"auto"') + """
+[[switch]]
+name = "s"
+id = 1
+address = "10.255.0.1"
+{ports}
+[switch.flare]
+partial_sums = {partial_sums}
+{trees}"""
+
 BRIDGED_FLARE = DAEMON + """
 [[switch]]
 name = "s"

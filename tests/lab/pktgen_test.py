@@ -16,8 +16,8 @@ import unittest
 
 import support
 from lablib import namespaces
-from pktgen_configs import (BRIDGE, BRIDGED_FLARE, BRIDGED_PANAMA, DAEMON, FLARE_TREE, ONE_RACK,
-                            PANAMA_TREE, RING, ROUTER, TWO_RACKS)
+from pktgen_configs import (BRIDGE, BRIDGED_FLARE, BRIDGED_PANAMA, DAEMON, FED_FLARE, FLARE_TREE,
+                            ONE_RACK, PANAMA_TREE, RING, ROUTER, TWO_RACKS)
 
 TRIES = 3  # on a machine that is busy otherwise
 
@@ -379,6 +379,32 @@ class Pktgen(unittest.TestCase):
 
     def test_blocks_of_the_other_core_are_handed_over(self):
         self.assertEqual(self.check_two_cores((1, 0), handed_over=True), [])
+
+    def check_flare_by_the_other_core(self, partial_sums: bool):
+        """Each of two cores receives nothing but contributions to blocks of the other's."""
+        if len(self.cpus) < 2:
+            self.skipTest("needs two CPUs")
+        feed, workers = self.directory / "feed", 4
+        trees = self.pktgen("pcap", "flare", "--file", f"{feed}.pcap", "--cores", 2, "--workers",
+                            workers, "--jobs", 40, "--blocks", 4, "--window", 4).stdout
+        ports = "".join(f'[[switch.port]]\nname = "feed{worker}"\npcap = {{ rx = ["{feed}.'
+                        f'{2 * worker + 1}.pcap", "{feed}.{2 * worker}.pcap"], infinite = true }}\n'
+                        for worker in range(workers))
+        with self.daemon(FED_FLARE, ports=ports, trees=trees, partial_sums=str(partial_sums).lower()):
+            support.until(lambda: self.figure("results_total") > 64 * 100)
+            status = json.loads(self.ctl("status", "--json").stdout)
+            counters = json.loads(self.ctl("counters", "--json").stdout)
+            sums = self.figure("handed_over_sums_total")
+        for core in status["cores"]:
+            self.assertGreater(core["handed_over_packets_total"], 100, core)
+        self.assertTrue(counters["all"]["balanced"], counters)
+        self.assertEqual(sums > 1000, partial_sums, sums)
+
+    def test_sums_of_the_other_cores_blocks_are_handed_over(self):
+        self.check_flare_by_the_other_core(True)
+
+    def test_contributions_to_the_other_cores_blocks_are_handed_over(self):
+        self.check_flare_by_the_other_core(False)
 
     def test_a_pcap_of_plain_frames_has_as_many_as_asked_for(self):
         file = self.directory / "plain.pcap"

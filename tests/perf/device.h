@@ -32,11 +32,22 @@ class Device {
     }
   }
 
+  // Partial sums that another core has handed over.
+  void merge(PacketList sums) { switch_.merge(std::move(sums), now_, out_); }
+  // What was handed to the other core since it was asked for.
+  PacketList partial_sums() {
+    PacketList sums;
+    out_.partial_sums.drain(
+        [&](std::uint32_t /*core*/, PacketList run) { sums.append(std::move(run)); });
+    return sums;
+  }
+
   // Between bursts: time passes, what has left is freed.
   void settle(Duration by = std::chrono::nanoseconds(100) * burst) {
     now_ += by;
     out_.departures.drain([](std::uint32_t /*port*/, const PacketList& /*run*/) {});
     out_.table_updates.clear();
+    out_.passed_on.drain([](std::uint32_t /*core*/, const PacketList& /*run*/) {});
   }
 
  private:

@@ -32,6 +32,7 @@ class Builder {
   FabricSpec build() {
     fabric_.seed = shape_.seed;
     fabric_.cores = static_cast<unsigned>(shape_.cores);
+    fabric_.ring_loss = static_cast<double>(shape_.ring_loss) / 1e4;
     fabric_.stray = static_cast<double>(shape_.stray) / 1e4;
     fabric_.forged = static_cast<double>(shape_.forged) / 1e4;
     fabric_.marked = static_cast<double>(shape_.marked) / 1e4;

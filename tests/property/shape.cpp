@@ -238,6 +238,9 @@ Shape random_shape(std::uint64_t seed) {
     shape.sparse_window = dice.any_of(0, 1, 2, 5, 16);
   }
   draw_marks(shape, dice);
+  if (shape.flare != 0 && shape.cores > 1 && shape.loss != 0) {
+    shape.ring_loss = dice.any_of(0, 100, 2000);
+  }
   return shape;
 }
 

@@ -26,6 +26,7 @@ namespace tributary::test {
   X(bridged, 0)         /* hosts are on the leaf's bridge, not behind routed ports */     \
   X(ordinary, 0)        /* thousandths of the switches that have no engine */             \
   X(cores, 1)           /* per switch */                                                  \
+  X(ring_loss, 0)       /* of partial sums between cores */                               \
   X(rate_mbit, 0)       /* 0: not shaped */                                               \
   X(queue_kib, 1024)    /* of every port */                                               \
   X(ordinary_policy, 0) /* of the choice among up-ports: forwarding::Policy */            \

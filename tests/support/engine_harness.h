@@ -42,7 +42,8 @@ inline std::uint64_t figure_of(const engine::TreeStatus& tree, std::string_view 
 // balance after every call, and what the engine says of a frame has to be right.
 class EngineHarness {
  public:
-  explicit EngineHarness(engine::Engine& engine) : engine_(engine) {}
+  explicit EngineHarness(engine::Engine& engine, unsigned cores = 1)
+      : engine_(engine), actions_(ledger, cores) {}
 
   // Hands over a burst (null packets are left out) and returns what the engine wants sent.
   std::vector<Sent> process(std::vector<PacketPtr> packets, Time now) {
@@ -62,6 +63,23 @@ class EngineHarness {
     burst.push_back(std::move(packet));
     return process(std::move(burst), now);
   }
+  // A packet of a block that another core owns.
+  std::vector<Sent> gather(PacketPtr packet, Time now) {
+    std::vector<engine::Arrival> burst;
+    auto frame = engine::parse_frame(*packet);
+    burst.push_back({std::move(packet), frame});
+    ++ledger.received;
+    engine_.gather(burst, now, actions_);
+    return settle();
+  }
+  std::vector<Sent> merge(PacketPtr partial_sum, Time now) {
+    engine_.merge(std::move(partial_sum), now, actions_);
+    return settle();
+  }
+  // What is to go to the other cores since they were asked for.
+  std::vector<PacketPtr> passed_on() { return taken(actions_.passed_on()); }
+  std::vector<PacketPtr> partial_sums() { return taken(actions_.partial_sums()); }
+
   std::vector<Sent> expire(Time now) {
     engine_.expire(now, actions_);
     return settle();
@@ -100,8 +118,18 @@ class EngineHarness {
     return sent;
   }
 
+  static std::vector<PacketPtr> taken(PacketRuns& by_core) {
+    std::vector<PacketPtr> packets;
+    by_core.drain([&](std::uint32_t /*core*/, PacketList run) {
+      while (auto packet = run.pop()) {
+        packets.push_back(std::move(packet));
+      }
+    });
+    return packets;
+  }
+
   engine::Engine& engine_;
-  engine::Actions actions_{ledger};
+  engine::Actions actions_;
 };
 
 }  // namespace tributary::test

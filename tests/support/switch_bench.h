@@ -22,6 +22,7 @@ class SwitchBench {
                        std::size_t packets = 2048)
       : pool(packets, 2048),
         gauges(config.ports.size()),
+        share_(share),
         switch_(std::make_unique<switching::Switch>(config, share, pool, gauges)) {
     for (std::size_t port = 0; port < gauges.size(); ++port) {
       gauges[port].publish_capacity(config.ports[port].queue.capacity_bytes);
@@ -32,6 +33,8 @@ class SwitchBench {
     EXPECT_TRUE(switch_->ledger().balanced());
     switch_.reset();
     table_updates.clear();
+    passed_on.clear();
+    partial_sums.clear();
     EXPECT_EQ(pool.outstanding(), 0u);
   }
 
@@ -50,6 +53,11 @@ class SwitchBench {
     switch_->receive(std::move(burst), now, out);
     return collect(std::move(out));
   }
+  std::vector<PacketPtr> merge(PacketList sums) {
+    switching::Output out;
+    switch_->merge(std::move(sums), now, out);
+    return collect(std::move(out));
+  }
   std::vector<PacketPtr> advance(Duration by) {
     now += by;
     switching::Output out;
@@ -66,6 +74,8 @@ class SwitchBench {
   HeapPacketPool pool;
   Time now = Time{} + std::chrono::seconds(1000);
   std::vector<PacketPtr> table_updates;
+  PacketList passed_on;  // to the other core, and what it is to merge
+  PacketList partial_sums;
   std::vector<forwarding::QueueGauge> gauges;  // by port, for tests to fill
 
  private:
@@ -74,6 +84,14 @@ class SwitchBench {
     while (auto update = out.table_updates.pop()) {
       table_updates.push_back(std::move(update));
     }
+    out.passed_on.drain([&](std::uint32_t core, PacketList run) {
+      EXPECT_NE(core, share_.core);
+      passed_on.append(std::move(run));
+    });
+    out.partial_sums.drain([&](std::uint32_t core, PacketList run) {
+      EXPECT_NE(core, share_.core);
+      partial_sums.append(std::move(run));
+    });
     std::vector<PacketPtr> packets;
     out.departures.drain([&](std::uint32_t port, PacketList run) {
       while (auto packet = run.pop()) {
@@ -85,6 +103,7 @@ class SwitchBench {
     return packets;
   }
 
+  switching::CoreShare share_;
   std::unique_ptr<switching::Switch> switch_;
 };
 

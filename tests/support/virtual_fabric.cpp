@@ -378,11 +378,35 @@ void VirtualFabric::switch_burst(SwitchNode& node, PacketList ready) {
   }
   for (unsigned core = 0; core < spec_.cores; ++core) {
     if (!by_core[core].empty()) {
-      switching::Output output;
-      node.shares[core]->receive(std::move(by_core[core]), now_, output);
-      absorb_output(node, core, output);
+      receive_on(node, core, std::move(by_core[core]));
     }
   }
+}
+
+void VirtualFabric::receive_on(SwitchNode& node, unsigned core, PacketList packets) {
+  switching::Output output;
+  node.shares[core]->receive(std::move(packets), now_, output);
+  absorb_output(node, core, output);
+}
+
+// What one core hands over arrives at once.
+void VirtualFabric::hand_over(SwitchNode& node, switching::Output& output) {
+  output.passed_on.drain(
+      [&](std::uint32_t core, PacketList run) { receive_on(node, core, std::move(run)); });
+  output.partial_sums.drain([&](std::uint32_t core, PacketList run) {
+    PacketList sums;
+    while (auto sum = run.pop()) {
+      if (happens(spec_.ring_loss)) {
+        ++node.handover.originated;
+        node.handover.lose(DropReason::handover_full);
+      } else {
+        sums.push(std::move(sum));
+      }
+    }
+    switching::Output merged;
+    node.shares[core]->merge(std::move(sums), now_, merged);
+    absorb_output(node, core, merged);
+  });
 }
 
 void VirtualFabric::absorb_output(SwitchNode& node, unsigned core, switching::Output& output) {
@@ -402,6 +426,7 @@ void VirtualFabric::absorb_output(SwitchNode& node, unsigned core, switching::Ou
       }
     }
   }
+  hand_over(node, output);
 }
 
 void VirtualFabric::service(SwitchNode& node) {
@@ -448,6 +473,7 @@ std::vector<Ledger> VirtualFabric::ledgers() const {
     for (const auto& share : node->shares) {
       all.push_back(share->ledger());
     }
+    all.push_back(node->handover);
   }
   return all;
 }

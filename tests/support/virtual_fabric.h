@@ -40,8 +40,9 @@ struct FabricSpec {
   // later.
   double stray = 0;
   Duration stray_delay{};
-  double forged = 0;  // share of all frames on cables that a stranger's forgery follows
-  double marked = 0;  // share of all frames on cables that a queue has marked (ECN)
+  double ring_loss = 0;  // share of the partial sums that find the ring between two cores full
+  double forged = 0;     // share of all frames on cables that a stranger's forgery follows
+  double marked = 0;     // share of all frames on cables that a queue has marked (ECN)
   std::uint64_t seed = 1;
 };
 
@@ -175,6 +176,8 @@ class VirtualFabric {
   void count_claimed(const switching::SwitchConfig& config, const engine::Frame& frame);
   void switch_burst(SwitchNode& node, PacketList ready);
   void absorb_output(SwitchNode& node, unsigned core, switching::Output& output);
+  void receive_on(SwitchNode& node, unsigned core, PacketList packets);
+  void hand_over(SwitchNode& node, switching::Output& output);
 
   void send(HostNode& node, const host::Datagram& datagram, const Machine& machine,
             std::uint16_t udp_port);

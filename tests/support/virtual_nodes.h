@@ -12,6 +12,7 @@ struct VirtualFabric::SwitchNode {
   switching::SwitchConfig config;
   switching::Owners owners;
   std::vector<std::unique_ptr<switching::Switch>> shares;  // one per core
+  Ledger handover;  // partial sums that were lost on the way to their core
   std::vector<forwarding::QueueGauge> gauges;  // by port; outlive those who fill and read them
   std::vector<forwarding::PortBuffer> buffers;
   std::vector<forwarding::Port> ports;

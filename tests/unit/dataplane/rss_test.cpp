@@ -7,8 +7,8 @@
 #include <gtest/gtest.h>
 #include <rte_thash.h>
 
+#include "engine/spreading.h"
 #include "protocols/canary/wire.h"
-#include "switch/spreading.h"
 #include "wire/spread.h"
 
 namespace tributary::dataplane {
@@ -36,7 +36,7 @@ std::uint16_t port_of(std::uint64_t key) {
 }
 
 unsigned owner_of(std::uint16_t port, unsigned cores) {
-  return switching::core_of_spread(wire::spread(port), cores);
+  return engine::core_of_spread(wire::spread(port), cores);
 }
 
 TEST(Rss, TheQueueIsThatOfTheOwnerWhereverTheCardHasThePort) {

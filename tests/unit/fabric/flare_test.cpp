@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "protocols/flare/engine/config.h"
 #include "support/fat_tree.h"
 #include "support/virtual_fabric.h"
 #include "unit/fabric/flare_workers.h"
@@ -169,6 +170,31 @@ TEST(FlareFabric, EveryCoreNoticesThatARunBegins) {
     EXPECT_EQ(workers.sent_again(), 0u);
   }
   expect_balanced(fabric);
+}
+
+// Two or more of a switch's children come to each of its cores.
+TEST(FlareFabric, CoresHandOverPartialSums) {
+  for (const bool partial_sums : {true, false}) {
+    for (const unsigned cores : {2u, 3u}) {
+      const FlareWorkers::Options options{.world_size = 16, .root = a_spine};
+      auto spec = FlareWorkers::set_up_tree(make_fat_tree(two_levels_of_flare()), options);
+      spec.cores = cores;
+      for (auto& each : spec.switches) {
+        each.config.protocols.get<flare::FlareConfig>().partial_sums = partial_sums;
+      }
+      VirtualFabric fabric(std::move(spec));
+      FlareWorkers workers(fabric, options);
+      workers.begin(100'000);
+      fabric.run(20s);
+      ASSERT_TRUE(workers.all_done());
+      EXPECT_EQ(workers.wrong(), 0u);
+      EXPECT_EQ(workers.sent_again(), 0u);
+      const auto sums = fabric.figure("handed_over_sums_total", "flare");
+      const auto blocks = fabric.figure("sums_total", "flare");
+      EXPECT_EQ(sums > blocks / 2, partial_sums) << sums << " of " << blocks << ", " << cores;
+      expect_balanced(fabric);
+    }
+  }
 }
 
 // Five ranks of eight were killed when they waited for the others: what they have sent is no part

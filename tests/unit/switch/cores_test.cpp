@@ -2,8 +2,11 @@
 #include <algorithm>
 #include <array>
 
+#include "engine/spreading.h"
 #include "protocols/canary/engine/config.h"
+#include "protocols/flare/engine/config.h"
 #include "support/canary_packets.h"
+#include "support/flare_packets.h"
 #include "support/same_frame.h"
 #include "support/switch_bench.h"
 #include "switch/owners.h"
@@ -180,6 +183,128 @@ TEST(Cores, ForwardWhatIsForAnEngineThatTheyDoNotHave) {
   config.protocols.reset<canary::CanaryConfig>();
   SwitchBench second(config, {1, 2});
   EXPECT_EQ(sent_by(second, 1).size(), 1u);
+}
+
+// A job of two behind the ports a and b, whose tree has its root here.
+switching::SwitchConfig flare_of_cores(bool partial_sums = true) {
+  auto config = router_of_cores();
+  auto& flare = config.protocols.emplace<flare::FlareConfig>();
+  flare.partial_sums = partial_sums;
+  auto& tree = flare.trees.emplace_back();
+  tree.job = 7;
+  tree.group = Ip(239, 192, 0, 1);
+  tree.children = {0, 1};
+  tree.workers = tree.workers_below = 2;
+  return config;
+}
+
+FlareSpec contribution_of(PortIndex child, std::uint64_t block) {
+  FlareSpec spec;
+  spec.workers = 2;
+  spec.ingress = child;
+  spec.block = block;
+  spec.source = Ip(10, 0, static_cast<std::uint8_t>(child), 9);
+  spec.source_mac = mac(static_cast<std::uint8_t>(child));
+  return spec;
+}
+
+// The first one that the core owns.
+std::uint64_t block_of(unsigned core) {
+  std::uint64_t block = 0;
+  while (engine::owner_of(wire::flare_key(7, static_cast<std::uint32_t>(block)), 2) != core) {
+    ++block;
+  }
+  return block;
+}
+
+TEST(OwnerCore, LeavesWhatMayBePartOfASumWhereItIs) {
+  HeapPacketPool pool(8, 512);
+  const switching::Owners owners(flare_of_cores(), 2);
+  const auto first = contribution_of(0, block_of(1));
+  const auto goes_to = [&](const FlareSpec& spec) {
+    return owners.core_of(*make_flare(pool, spec, std::vector<std::int32_t>{1}), 0);
+  };
+  EXPECT_EQ(goes_to(first), 0u);
+  auto again = first;
+  again.retransmission = true;
+  EXPECT_EQ(goes_to(again), 1u);
+  auto answer = first;
+  answer.answer = true;
+  EXPECT_EQ(goes_to(answer), 1u);
+  auto result = first;
+  result.kind = wire::FlareKind::result;
+  EXPECT_EQ(goes_to(result), 1u);
+  auto narrow = first;
+  narrow.type = wire::ElementType::bf16;
+  EXPECT_EQ(goes_to(narrow), 1u);
+  auto impossible = first;
+  impossible.op = static_cast<wire::Operator>(63);
+  EXPECT_EQ(goes_to(impossible), 1u);
+  FlareSparseSpec sparse;
+  static_cast<FlareSpec&>(sparse) = first;
+  auto packet = make_flare_sparse(pool, sparse, {});
+  EXPECT_EQ(owners.core_of(*packet, 0), 1u);
+  const switching::Owners without(flare_of_cores(false), 2);
+  packet = make_flare(pool, first, std::vector<std::int32_t>{1});
+  EXPECT_EQ(without.core_of(*packet, 0), 1u);
+}
+
+// As another core has them, whose pool they are of then.
+PacketList handed_to(SwitchBench& core, PacketList packets) {
+  PacketList taken;
+  while (const auto packet = packets.pop()) {
+    auto copy = core.pool.clone(*packet);
+    copy->noted = packet->noted;
+    copy->l4_offset = packet->l4_offset;
+    taken.push(std::move(copy));
+  }
+  return taken;
+}
+
+// Both children come to the core that does not own the block.
+TEST(Cores, HandOverASumInsteadOfPackets) {
+  const auto config = flare_of_cores();
+  const switching::Owners owners(config, 2);
+  SwitchBench here(config, {0, 2});
+  SwitchBench owner(config, {1, 2});
+  const auto arrive = [&](PortIndex child, std::uint64_t block) {
+    auto packet =
+        make_flare(here.pool, contribution_of(child, block), std::vector<std::int32_t>{5});
+    EXPECT_EQ(owners.core_of(*packet, 0), 0u);
+    EXPECT_TRUE(here.send(child, std::move(packet)).empty());
+  };
+  const auto block = block_of(1);
+  arrive(0, block);
+  arrive(1, block);
+  EXPECT_EQ(here.ledger().received, 0u) << "whoever takes a packet counts it";
+  ASSERT_EQ(here.passed_on.size(), 2u);
+  EXPECT_EQ(owner.send_burst(handed_to(owner, std::move(here.passed_on))).size(), 2u);
+  EXPECT_EQ(owner.ledger().received, 2u);
+
+  arrive(0, block + wire::flare_flows);
+  arrive(1, block + wire::flare_flows);
+  EXPECT_EQ(here.ledger().absorbed, 2u);
+  EXPECT_TRUE(here.passed_on.empty());
+  ASSERT_EQ(here.partial_sums.size(), 1u);
+  EXPECT_EQ(owner.merge(handed_to(owner, std::move(here.partial_sums))).size(), 2u);
+  EXPECT_EQ(owner.ledger().received, 2u);
+}
+
+TEST(Cores, LoseASumForAnEngineThatTheyDoNotHave) {
+  auto config = flare_of_cores();
+  SwitchBench here(config, {0, 2});
+  for (const std::uint64_t block : {block_of(1), block_of(1) + wire::flare_flows}) {
+    for (const PortIndex child : {PortIndex{0}, PortIndex{1}}) {
+      auto packet =
+          make_flare(here.pool, contribution_of(child, block), std::vector<std::int32_t>{5});
+      switching::Owners(config, 2).core_of(*packet, 0);
+      here.send(child, std::move(packet));
+    }
+  }
+  config.protocols.reset<flare::FlareConfig>();
+  SwitchBench owner(config, {1, 2});
+  EXPECT_TRUE(owner.merge(handed_to(owner, std::move(here.partial_sums))).empty());
+  EXPECT_EQ(owner.losses(DropReason::local_unserved), 1u);
 }
 
 // What a fabric of `cores` cores sends when two of three hosts contribute to many blocks.

@@ -107,6 +107,7 @@ INSTANTIATE_TEST_SUITE_P(Ports, FlareOnPorts, ::testing::Bool(), [](const auto& 
 TEST(OwnerOfABlock, IsThatOfItsFlow) {
   HeapPacketPool pool(8, 512);
   auto config = with_tree(true);
+  config.protocols.get<flare::FlareConfig>().partial_sums = false;
   const auto owner = [&](std::uint64_t block, std::uint8_t from) {
     auto spec = contribution(from);
     spec.block = block;
@@ -132,7 +133,9 @@ TEST(OwnerOfABlock, IsThatOfItsFlow) {
 TEST(OwnerOfABlock, IsTheSameForAllBlocksOfASlot) {
   HeapPacketPool pool(8, 512);
   for (const std::uint16_t window : {std::uint16_t{1}, std::uint16_t{5}, std::uint16_t{100}}) {
-    const switching::Owners owners(with_tree(true), 7);
+    auto config = with_tree(true);
+    config.protocols.get<flare::FlareConfig>().partial_sums = false;
+    const switching::Owners owners(config, 7);
     const auto owner = [&](std::uint64_t block) {
       auto spec = contribution(0);
       spec.window = window;

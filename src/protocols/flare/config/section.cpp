@@ -32,6 +32,12 @@ constexpr Option<FlareConfig> options[] = {
         "packets that all trees together may hold, those that a [controller](fabric.md) sets up "
         "included; a tree needs 8 x `window`, rounded up to a power of two, with `reproducible` so "
         "many for each child, and 224 x `sparse_window`, that being rounded up to a power of two"),
+    option::boolean<&FlareConfig::partial_sums>(
+        "partial_sums", Apply::reload,
+        "with several `cores`: each adds up what arrives there of a block that another one owns, "
+        "and "
+        "hands over one partial sum instead of every packet. Not of 8-bit and 16-bit floats, nor "
+        "with `reproducible`, nor of sparse blocks"),
     option::by_hand<FlareConfig>("tree", Apply::reload, "as many as `working_memory` has room for",
                                  "the switch's place in the reduction tree of one job")
         .as(Form::tables)

@@ -40,6 +40,13 @@ struct Shape {
   std::size_t buffers;  // that a sum takes: floats of less than 32 bits are added as f32
 };
 
+// Whether a sum of that kind, which is valid, takes one packet while it grows, and can go from core
+// to core as it is. A handler may be missing.
+inline bool is_summed_in_place(const wire::FlareHeader& header) {
+  const auto* kernel = reduce::find_kernel(header.element_type, header.op);
+  return kernel != nullptr && kernel->in_place;
+}
+
 // The sum of some contributions to a block while it grows, in an aggregation buffer, or several.
 // Packets are nothing but elements here.
 class Accumulator {

@@ -47,6 +47,9 @@ struct FlareConfig {
   // Aggregation buffers, in packets, which the trees divide among themselves (4.3).
   std::uint32_t working_memory = 8192;
   std::vector<TreeConfig> trees;  // each job and each group once
+  // A core adds up what arrives there of blocks that others own, and hands over one partial sum of
+  // each, instead of every packet.
+  bool partial_sums = true;
 
   friend bool operator==(const FlareConfig&, const FlareConfig&) = default;
 };

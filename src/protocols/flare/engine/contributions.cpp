@@ -15,7 +15,8 @@ void FlareEngine::contribute(Incoming& in) {
   if (is_known && (slot.state != Slot::State::gathering || slot.has(child))) {
     return repeat(in);
   }
-  if (!tree.fits(slot, in.header, child)) {
+  const auto children = std::uint64_t{1} << child;
+  if (!tree.fits(slot, in.header, children)) {
     if (is_known && !is_like(slot.header, in.header)) {
       refuse(in, slot.kind());
     }
@@ -25,17 +26,17 @@ void FlareEngine::contribute(Incoming& in) {
       reduce::find_kernel(in.header.element_type, in.header.op) == nullptr) {
     return in.drop(DropReason::no_handler);
   }
-  accept(in, child);
+  accept(in, children);
 }
 
-void FlareEngine::accept(Incoming& in, std::size_t child) {
+void FlareEngine::accept(Incoming& in, std::uint64_t children) {
   auto& [tree, slot, ingress, burst] = static_cast<Cause&>(in);
   const auto header = in.header;  // whoever has the packet may let go of it
   if (!in.is_of_slot()) {
     tree.begin(slot, header, burst.now);
   }
   in.packet->narrow_to(sizeof(Headers), in.payload.size());
-  if (!tree.add(slot, header, child, in.packet)) {
+  if (!tree.add(slot, header, children, in.packet)) {
     if (slot.arrived == 0) {
       tree.clear(slot);
     }

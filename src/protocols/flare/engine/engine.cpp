@@ -10,20 +10,6 @@
 #include "protocols/flare/engine/drop_reasons.h"
 
 namespace tributary::flare {
-namespace {
-
-// Whether it is like all dense packets of the tree, with as many ranks in it as there can be.
-bool is_of_tree(const wire::FlareHeader& header, const TreeConfig& tree) {
-  const auto contributions = header.contributions.value();
-  const bool is_count_possible = header.kind == wire::FlareKind::result
-                                     ? contributions == tree.workers
-                                     : contributions <= tree.workers_below;
-  return header.workers.value() == tree.workers && header.window.value() == tree.window &&
-         is_count_possible;
-}
-
-}  // namespace
-
 FlareEngine::FlareEngine(const FlareConfig& config, const engine::SwitchIdentity& self,
                          PacketPool& pool)
     : self_(self), memory_(pool), frames_(pool), sparse_(frames_, memory_) {
@@ -78,7 +64,7 @@ FlareEngine::Place FlareEngine::locate(const engine::Frame& frame) const {
 
 // The slot tells where the elements are.
 void FlareEngine::prefetch_elements(const Place& place, const engine::Frame& frame) {
-  if (place.slot != nullptr && place.slot->state == Slot::State::gathering) {
+  if (place.slot != nullptr && place.slot->adds_up()) {
     place.tree->prefetch_elements(*place.slot, frame.payload.size());
   }
 }
@@ -127,7 +113,8 @@ void FlareEngine::look_soon(Time now) {
   next_look_ = std::min(next_look_, now + look_interval);
 }
 
-void FlareEngine::expire(Time now, engine::Actions& /*actions*/) {
+void FlareEngine::expire(Time now, engine::Actions& actions) {
+  hand_over_overdue(now, actions);
   if (now < next_look_) {
     return;
   }

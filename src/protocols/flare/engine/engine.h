@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -29,7 +31,9 @@ class FlareEngine final : public engine::Engine {
   FlareEngine(const FlareConfig& config, const engine::SwitchIdentity& self, PacketPool& pool);
 
   void process(std::span<engine::Arrival> burst, Time now, engine::Actions& actions) override;
-  Time deadline() const override { return next_look_; }
+  void gather(std::span<engine::Arrival> burst, Time now, engine::Actions& actions) override;
+  void merge(PacketPtr packet, Time now, engine::Actions& actions) override;
+  Time deadline() const override { return std::min(next_look_, next_hand_over_); }
   void expire(Time now, engine::Actions& actions) override;
 
   std::vector<engine::Figure> figures() const override;
@@ -58,7 +62,7 @@ class FlareEngine final : public engine::Engine {
 
   // Contributions.
   void contribute(Incoming& in);
-  void accept(Incoming& in, std::size_t child);
+  void accept(Incoming& in, std::uint64_t children);
   void repeat(Incoming& in);
   void complete(const Cause& cause);
 
@@ -81,6 +85,15 @@ class FlareEngine final : public engine::Engine {
   void refuse(const Incoming& in, BlockKind kind);
   void take_refusal(Incoming& in);
 
+  // Partial sums of blocks that other cores own, and of this core's own that others hand over.
+  bool is_worth_gathering(const engine::Arrival& arrival, const Place& place, const Burst& burst);
+  bool gather_one(engine::Arrival& arrival, const Place& place, const Burst& burst);
+  void pass_on(engine::Arrival& arrival, const Place& place, const Burst& burst);
+  void hand_over_partial(Tree& tree, Slot& slot, engine::Actions& actions);
+  void hand_over_overdue(Time now, engine::Actions& actions);
+  std::optional<DropReason> merge_into(Tree* tree, const PartialSum& partial, PacketPtr& packet,
+                                       const Burst& burst);
+
   engine::SwitchIdentity self_;
   std::uint32_t working_memory_ = 0;
   WorkingMemory memory_;
@@ -91,7 +104,8 @@ class FlareEngine final : public engine::Engine {
   // A job that says nothing for so long leaves its buffers to the others.
   static constexpr Duration silence_max = std::chrono::seconds(10);
   static constexpr Duration look_interval = std::chrono::seconds(1);
-  Time next_look_ = never;  // for jobs that have fallen silent
+  Time next_look_ = never;       // for jobs that have fallen silent
+  Time next_hand_over_ = never;  // of a partial sum that has waited long enough, at the earliest
 };
 
 }  // namespace tributary::flare

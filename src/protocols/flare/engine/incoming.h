@@ -49,6 +49,16 @@ struct IncomingFor : CauseFor<SlotOfBlock> {
   void absorb() { this->burst.actions.absorb(std::move(packet)); }
 };
 
+// Whether it is like all dense packets of the tree, with as many ranks in it as there can be.
+inline bool is_of_tree(const wire::FlareHeader& header, const TreeConfig& tree) {
+  const auto contributions = header.contributions.value();
+  const bool is_count_possible = header.kind == wire::FlareKind::result
+                                     ? contributions == tree.workers
+                                     : contributions <= tree.workers_below;
+  return header.workers.value() == tree.workers && header.window.value() == tree.window &&
+         is_count_possible;
+}
+
 // Why a packet is none of the tree's, of which it is not known yet whether it fits; no value if it
 // is.
 template <typename View>

@@ -24,8 +24,13 @@ struct Slot {
     gathering,  // some children are in
     summed,     // the sum went up; it is kept until its result comes
     done,       // the result went down; it is kept for who lost it
+    // On a core that does not own the block, where it is nothing but:
+    partial,  // some of the children that come to this core are in
+    passed,   // their sum went to the owner, and what else comes goes there as it is
   };
   State state = State::free;
+  // Another core owns the block: it is that one's to say when its run is over.
+  bool is_elsewhere() const { return state == State::partial || state == State::passed; }
   // Summed: what the block is above, where the sum cannot be in it.
   std::optional<BlockKind> refused;
   std::uint64_t block = 0;
@@ -37,6 +42,10 @@ struct Slot {
 
   BlockKind kind() const { return {header.element_type, header.op}; }
 
+  bool adds_up() const { return state == State::gathering || state == State::partial; }
+  bool is_of(std::uint64_t wanted, std::uint32_t run) const {
+    return is_of(wanted) && header.run.value() == run;
+  }
   bool is_of(std::uint64_t wanted) const { return state != State::free && block == wanted; }
   // Who sends a block that comes to the slot of an older one has the result of that, as its window
   // has passed it, and so has everybody else.

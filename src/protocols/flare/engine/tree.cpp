@@ -2,6 +2,7 @@
 #include "protocols/flare/engine/tree.h"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include "engine/prefetch.h"
@@ -26,6 +27,12 @@ bool comes_from(const engine::TreePorts& ports, PortIndex port, wire::FlareKind 
          (ports.is_parent(port) && kind != wire::FlareKind::contribution);
 }
 
+// Where the order of the additions is fixed, the owner has to see each contribution.
+std::unique_ptr<Partials> partials_of(const TreeConfig& config, unsigned cores) {
+  const bool is_any = cores > 1 && config.aggregation() == Aggregation::single;
+  return is_any ? std::make_unique<Partials>(config.window, cores) : nullptr;
+}
+
 }  // namespace
 
 Tree::Tree(const TreeConfig& config, const engine::SwitchIdentity& self, WorkingMemory& memory)
@@ -36,6 +43,7 @@ Tree::Tree(const TreeConfig& config, const engine::SwitchIdentity& self, Working
       slots_(wire::flare_slots(config.window)),
       buffers_per_slot_(config.aggregation() == Aggregation::tree ? config.children.size() : 1),
       buffers_(slots_.size() * buffers_per_slot_),
+      partials_(partials_of(config, self.cores)),
       sparse_(config.sparse_window == 0 ? nullptr
                                         : std::make_unique<SparseBlocks>(config_, ports_, memory)) {
 }
@@ -80,13 +88,18 @@ std::optional<DropReason> Tree::count_stale() {
 
 void Tree::rest() {
   let_go();
+  for (auto& slot : slots_) {
+    clear(slot);
+  }
   runs_ = {};
   active_ = false;
 }
 
 void Tree::let_go() {
   for (auto& slot : slots_) {
-    clear(slot);
+    if (!slot.is_elsewhere()) {
+      clear(slot);
+    }
   }
   if (sparse_ != nullptr) {
     sparse_->clear_all();
@@ -94,9 +107,9 @@ void Tree::let_go() {
 }
 
 // Behind each child that is missing is a worker.
-bool Tree::fits(const Slot& slot, const wire::FlareHeader& header, std::size_t child) const {
+bool Tree::fits(const Slot& slot, const wire::FlareHeader& header, std::uint64_t children) const {
   unsigned contributions = header.contributions.value();
-  auto left = ports_.all_children() & ~(std::uint64_t{1} << child);
+  auto left = ports_.all_children() & ~children;
   if (slot.is_of(header.block.value())) {
     if (!is_like(slot.header, header)) {
       return false;
@@ -108,8 +121,13 @@ bool Tree::fits(const Slot& slot, const wire::FlareHeader& header, std::size_t c
 }
 
 void Tree::begin(Slot& slot, const wire::FlareHeader& header, Time now) {
-  clear(slot);
+  start(slot, header, now);
   slot.state = Slot::State::gathering;
+  gathering_high_water_ = std::max(gathering_high_water_, ++gathering_);
+}
+
+void Tree::start(Slot& slot, const wire::FlareHeader& header, Time now) {
+  clear(slot);
   slot.block = header.block.value();
   slot.arrived = 0;
   slot.since = now;
@@ -118,11 +136,11 @@ void Tree::begin(Slot& slot, const wire::FlareHeader& header, Time now) {
   slot.header.flags = wire::FlareHeader::current_version;
   slot.header.contributions = std::uint16_t{0};
   slot.header.fingerprint = std::uint64_t{0};
-  gathering_high_water_ = std::max(gathering_high_water_, ++gathering_);
 }
 
-bool Tree::add(Slot& slot, const wire::FlareHeader& header, std::size_t child, PacketPtr& packet) {
-  if (!add_up(slot, child, packet)) {
+bool Tree::add(Slot& slot, const wire::FlareHeader& header, std::uint64_t children,
+               PacketPtr& packet) {
+  if (!add_up(slot, children, packet)) {
     return false;
   }
   auto& sums = slot.header;
@@ -134,14 +152,15 @@ bool Tree::add(Slot& slot, const wire::FlareHeader& header, std::size_t child, P
   if (header.asks()) {  // and wants to be answered above as well
     sums.flags |= wire::FlareHeader::retransmission_bit;
   }
-  slot.arrived |= std::uint64_t{1} << child;
+  slot.arrived |= children;
   return true;
 }
 
-bool Tree::add_up(Slot& slot, std::size_t child, PacketPtr& packet) {
+bool Tree::add_up(Slot& slot, std::uint64_t children, PacketPtr& packet) {
   const Shape shape(slot.header);
   const auto buffers = buffers_of(slot);
   if (config_.aggregation() == Aggregation::tree) {
+    const auto child = static_cast<std::size_t>(std::countr_zero(children));
     return TreeAggregation(buffers, shape, memory_).add(child, slot.arrived, packet);
   }
   return SingleBuffer(buffers.front(), shape, memory_).add(packet);
@@ -155,8 +174,37 @@ PacketPtr Tree::take_sum(Slot& slot) {
 }
 
 void Tree::end_gathering(Slot& slot) {
-  --gathering_;
+  if (slot.state == Slot::State::partial) {
+    partials_->end(number_of(slot));
+  } else {
+    --gathering_;
+  }
   slot.state = Slot::State::free;
+}
+
+void Tree::begin_partial(Slot& slot, const wire::FlareHeader& header, Time now) {
+  start(slot, header, now);
+  slot.state = Slot::State::partial;
+  partials_->begin(number_of(slot));
+}
+
+PacketPtr Tree::take_partial(Slot& slot) {
+  auto sum = buffers_of(slot).front().take(Shape(slot.header), memory_);
+  end_gathering(slot);
+  slot.state = Slot::State::passed;
+  return sum;
+}
+
+void Tree::pass(Slot& slot, const wire::FlareHeader& header) {
+  clear(slot);
+  slot.state = Slot::State::passed;
+  slot.block = header.block.value();
+  slot.header.run = header.run;
+}
+
+Slot* Tree::oldest_partial() {
+  const auto oldest = partials_ == nullptr ? std::nullopt : partials_->oldest();
+  return oldest ? &slots_[*oldest] : nullptr;
 }
 
 Packet& Tree::keep(Slot& slot, Slot::State state, PacketPtr elements, unsigned frames) {
@@ -169,7 +217,7 @@ Packet& Tree::keep(Slot& slot, Slot::State state, PacketPtr elements, unsigned f
 }
 
 void Tree::clear(Slot& slot) {
-  if (slot.state == Slot::State::gathering) {
+  if (slot.adds_up()) {
     for (auto& buffer : buffers_of(slot)) {
       buffer.clear(memory_);
     }

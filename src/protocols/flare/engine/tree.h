@@ -17,6 +17,7 @@
 #include "protocols/flare/engine/accumulator.h"
 #include "protocols/flare/engine/config.h"
 #include "protocols/flare/engine/headers.h"
+#include "protocols/flare/engine/partials.h"
 #include "protocols/flare/engine/runs.h"
 #include "protocols/flare/engine/slot.h"
 #include "protocols/flare/engine/sparse_blocks.h"
@@ -39,6 +40,9 @@ struct TreeCounters {
   std::uint64_t refusals = 0;  // that came
   std::uint64_t refusals_sent = 0;
   std::uint64_t resent = 0;  // sums sent up again
+  // On cores that do not own the blocks:
+  std::uint64_t partial_sums = 0;  // handed over to who does
+  std::uint64_t passed_on = 0;     // contributions, as they came
   // Of sparse blocks, beside what is above of both kinds:
   std::uint64_t sparse_contributions = 0;  // shards that were taken
   std::uint64_t sparse_spills = 0;         // shards that went up before the rest of their sum
@@ -60,6 +64,8 @@ inline constexpr engine::Counter<TreeCounters> tree_counters[] = {
     {&TreeCounters::refusals, "refusals_total"},
     {&TreeCounters::refusals_sent, "refusals_sent_total"},
     {&TreeCounters::resent, "sums_resent_total", true},
+    {&TreeCounters::partial_sums, "handed_over_sums_total", true},
+    {&TreeCounters::passed_on, "passed_on_total", true},
     {&TreeCounters::sparse_contributions, "sparse_contributions_total", true},
     {&TreeCounters::sparse_spills, "sparse_spills_total"},
     {&TreeCounters::sparse_sums, "sparse_sums_total"},
@@ -118,18 +124,30 @@ class Tree {
   // Children whose contributions a block waits for.
   std::uint64_t missing(const Slot& slot) const { return ports_.all_children() & ~slot.arrived; }
 
-  // Whether that child's contribution, which is new, and those that are there make a sum.
-  bool fits(const Slot& slot, const wire::FlareHeader& header, std::size_t child) const;
+  // Whether the contributions of these children, a bit each, which are new, and those that are
+  // there make a sum.
+  bool fits(const Slot& slot, const wire::FlareHeader& header, std::uint64_t children) const;
   // A block gathers from now on, in the place of an older one if there is one.
   void begin(Slot& slot, const wire::FlareHeader& header, Time now);
   // Adds a packet that is nothing but elements, and fits. It may become a buffer. False: there are
-  // none.
-  bool add(Slot& slot, const wire::FlareHeader& header, std::size_t child, PacketPtr& packet);
+  // none. Where the order is fixed, it is of one child.
+  bool add(Slot& slot, const wire::FlareHeader& header, std::uint64_t children, PacketPtr& packet);
   // The elements of a block of which nobody is missing; it gathers no longer.
   PacketPtr take_sum(Slot& slot);
   // Keeps the elements of the block's sum or result, which so many frames share.
   Packet& keep(Slot& slot, Slot::State state, PacketPtr elements, unsigned frames);
   void clear(Slot& slot);
+
+  // Null: what comes here of other cores' blocks is passed on to them.
+  Partials* partials() const { return partials_.get(); }
+  // On a core that does not own the block. Its partial sum begins, in the place of an older block
+  // ...
+  void begin_partial(Slot& slot, const wire::FlareHeader& header, Time now);
+  // ... and is ready to go: its elements; or nothing of the block is kept here.
+  PacketPtr take_partial(Slot& slot);
+  void pass(Slot& slot, const wire::FlareHeader& header);
+  // Null: there is none.
+  Slot* oldest_partial();
 
   // Null: the tree has no sparse blocks.
   SparseBlocks* sparse() const { return sparse_.get(); }
@@ -154,7 +172,11 @@ class Tree {
                                        std::uint64_t window, Time now);
   std::optional<DropReason> count_stale();
   void let_go();
-  bool add_up(Slot& slot, std::size_t child, PacketPtr& packet);
+  void start(Slot& slot, const wire::FlareHeader& header, Time now);
+  std::uint32_t number_of(const Slot& slot) const {
+    return static_cast<std::uint32_t>(&slot - slots_.data());
+  }
+  bool add_up(Slot& slot, std::uint64_t children, PacketPtr& packet);
   void end_gathering(Slot& slot);
 
   TreeConfig config_;
@@ -165,6 +187,7 @@ class Tree {
   std::vector<Slot> slots_;  // by block; a power of two
   std::size_t buffers_per_slot_;
   std::vector<Accumulator> buffers_;  // by slot
+  std::unique_ptr<Partials> partials_;
   std::unique_ptr<SparseBlocks> sparse_;
   std::uint64_t gathering_ = 0;  // blocks
   std::uint64_t gathering_high_water_ = 0;

@@ -9,6 +9,7 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "control/config.h"
 #include "protocols/flare/engine/headers.h"
 #include "protocols/flare/traffic/feed.h"
 #include "protocols/flare/traffic/sparse_plan.h"
@@ -45,8 +46,8 @@ class FlareTrafficKind final : public traffic::TreeKind {
     return std::make_unique<FlareTraffic>(plan_, stations, pool);
   }
 
-  // Of a port each.
-  std::size_t files() const override { return plan_.workers; }
+  // Of a port each, and of each core of the switch.
+  std::size_t files() const override { return std::size_t{plan_.workers} * series_.cores; }
   void feed(const traffic::Feed& to) const override {
     if (density_) {
       return feed_flare_sparse(plan_, sparse_, series_, to);
@@ -90,6 +91,11 @@ void FlareTrafficKind::declare_pcap(CLI::App& app) {
       ->capture_default_str();
   app.add_option("--blocks", series_.blocks, "of each job in each run")
       ->check(CLI::Range(1u, 65536u))
+      ->capture_default_str();
+  app.add_option("--cores", series_.cores,
+                 "of the switch: writes as many files for each worker, those of the first one "
+                 "first, each with blocks that one core owns")
+      ->check(CLI::Range(1u, unsigned{control::queues_max}))
       ->capture_default_str();
 }
 

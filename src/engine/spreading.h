@@ -3,7 +3,10 @@
 
 #include <cstdint>
 
-namespace tributary::switching {
+#include "wire/key.h"
+#include "wire/spread.h"
+
+namespace tributary::engine {
 
 // How blocks are spread over cores: by wire::spread() of the UDP source port that is derived from
 // their key, and so that the RSS of a network card comes to the same core (dataplane/rss.h). Cores
@@ -13,4 +16,9 @@ constexpr unsigned core_of_spread(std::uint16_t spread_port, unsigned cores) {
   return static_cast<unsigned>((std::uint64_t{spread_port} * cores) >> 16);
 }
 
-}  // namespace tributary::switching
+// The core that owns the blocks of this aggregation key.
+constexpr unsigned owner_of(std::uint64_t key, unsigned cores) {
+  return core_of_spread(wire::spread(wire::source_port_of(key)), cores);
+}
+
+}  // namespace tributary::engine

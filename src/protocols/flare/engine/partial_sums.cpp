@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What comes to a core of blocks that another one owns. What is out of the ordinary goes to the
+// owner as it came, and is judged there; the rest is added up here, and goes as one.
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "engine/prefetch.h"
+#include "engine/spreading.h"
+#include "protocols/flare/engine/drop_reasons.h"
+#include "protocols/flare/engine/engine.h"
+
+namespace tributary::flare {
+namespace {
+
+std::uint64_t key_of(const wire::FlareHeader& header) {
+  return wire::flare_key(header.job.value(), wire::flare_flow_of(header));
+}
+
+// The headers that were in front of the first contribution leave more room than this takes.
+void put_in_front(Packet& elements, const PartialSum& partial) {
+  static_assert(sizeof partial <= sizeof(Headers));
+  elements.offset = static_cast<std::uint16_t>(elements.offset - sizeof partial);
+  elements.length += sizeof partial;
+  std::memcpy(elements.data(), &partial, sizeof partial);
+}
+
+PartialSum take_from_front(Packet& packet) {
+  PartialSum partial;
+  std::memcpy(&partial, packet.data(), sizeof partial);
+  packet.narrow_to(sizeof partial, packet.length - sizeof partial);
+  return partial;
+}
+
+}  // namespace
+
+void FlareEngine::gather(std::span<engine::Arrival> burst, Time now, engine::Actions& actions) {
+  const Burst current{now, actions};
+  const auto find = [this](const engine::Frame& frame) { return locate(frame); };
+  const auto fetch = [](const Place& place, const engine::Frame& frame) {
+    prefetch_elements(place, frame);
+  };
+  const auto handle_one = [&](const Place& place, engine::Arrival& arrival) {
+    if (!gather_one(arrival, place, current)) {
+      pass_on(arrival, place, current);
+    }
+  };
+  engine::handle_ahead(burst, find, fetch, handle_one);
+}
+
+void FlareEngine::pass_on(engine::Arrival& arrival, const Place& place, const Burst& burst) {
+  if (place.tree != nullptr) {
+    ++place.tree->counters.passed_on;
+  }
+  const auto core = engine::owner_of(wire::peek_flare_key(arrival.frame.payload), self_.cores);
+  burst.actions.pass_on(std::move(arrival.packet), core);
+}
+
+// Whether others are to come, so that the packet is no partial sum by itself. Of its header, which
+// nobody has checked, two things are believed here: what it is waited with, which costs time alone,
+// and its window, by which the owner was found, so that the slot is none of this core's own blocks.
+bool FlareEngine::is_worth_gathering(const engine::Arrival& arrival, const Place& place,
+                                     const Burst& burst) {
+  if (place.slot == nullptr || place.tree->partials() == nullptr) {
+    return false;
+  }
+  auto& tree = *place.tree;
+  auto& slot = *place.slot;
+  const auto& header = *wire::Cursor(arrival.frame.payload).take<wire::FlareHeader>();
+  const auto child = tree.ports().child_of(arrival.packet->ingress);
+  if (child == engine::TreePorts::no_child || header.window.value() != tree.config().window) {
+    return false;
+  }
+  auto& partials = *tree.partials();
+  const auto block = header.block.value();
+  const auto others = partials.usual(block) & ~(std::uint64_t{1} << child);
+  partials.note(block, child);
+  if (slot.is_of(block, header.run.value())) {
+    return slot.state == Slot::State::partial && !slot.has(child);
+  }
+  if (others != 0 && partials.has_room()) {
+    return true;
+  }
+  hand_over_partial(tree, slot, burst.actions);
+  tree.pass(slot, header);
+  return false;
+}
+
+// False: the packet is for the owner, and nothing was changed in it.
+bool FlareEngine::gather_one(engine::Arrival& arrival, const Place& place, const Burst& burst) {
+  if (!is_worth_gathering(arrival, place, burst)) {
+    return false;
+  }
+  auto& tree = *place.tree;
+  auto& slot = *place.slot;
+  const auto view = wire::parse_flare(arrival.frame.payload);
+  if (refusal(arrival, view, &tree) || !is_of_tree(*view.header, tree.config()) ||
+      !is_summed_in_place(*view.header)) {
+    return false;
+  }
+  const auto header = *view.header;  // the packet may become the buffer
+  const auto block = header.block.value();
+  const bool is_known = slot.is_of(block, header.run.value());
+  if (!is_known) {
+    hand_over_partial(tree, slot, burst.actions);
+    tree.clear(slot);
+  }
+  const auto children = std::uint64_t{1} << tree.ports().child_of(arrival.packet->ingress);
+  if (!tree.fits(slot, header, children)) {
+    return false;
+  }
+  if (!is_known) {
+    tree.begin_partial(slot, header, burst.now);
+    next_hand_over_ = std::min(next_hand_over_, burst.now + Partials::wait_max);
+  }
+  arrival.packet->narrow_to(sizeof(Headers), view.payload.size());
+  tree.add(slot, header, children, arrival.packet);
+  ++tree.counters.contributions;
+  burst.actions.absorb(std::move(arrival.packet));
+  if ((tree.partials()->usual(block) & ~slot.arrived) == 0) {
+    hand_over_partial(tree, slot, burst.actions);
+  }
+  return true;
+}
+
+// If the slot has a partial sum.
+void FlareEngine::hand_over_partial(Tree& tree, Slot& slot, engine::Actions& actions) {
+  if (slot.state != Slot::State::partial) {
+    return;
+  }
+  ++tree.counters.partial_sums;
+  auto packet = tree.take_partial(slot);
+  put_in_front(*packet, {slot.header, slot.arrived});
+  const auto core = engine::owner_of(key_of(slot.header), self_.cores);
+  actions.hand_over(std::move(packet), core, static_cast<std::size_t>(FlareConfig::row));
+}
+
+// What has waited long enough, for whoever may come by another core.
+void FlareEngine::hand_over_overdue(Time now, engine::Actions& actions) {
+  if (now < next_hand_over_) {
+    return;
+  }
+  next_hand_over_ = never;
+  for (const auto& tree : trees_.all()) {
+    Slot* oldest = nullptr;
+    while ((oldest = tree->oldest_partial()) != nullptr &&
+           oldest->since + Partials::wait_max <= now) {
+      tree->partials()->correct(oldest->block, oldest->arrived);
+      hand_over_partial(*tree, *oldest, actions);
+    }
+    if (oldest != nullptr) {
+      next_hand_over_ = std::min(next_hand_over_, oldest->since + Partials::wait_max);
+    }
+  }
+}
+
+void FlareEngine::merge(PacketPtr packet, Time now, engine::Actions& actions) {
+  const auto partial = take_from_front(*packet);
+  if (const auto reason =
+          merge_into(trees_.find(partial.header.job.value()), partial, packet, {now, actions})) {
+    actions.lose(*reason);
+  }
+}
+
+// Why that cannot be; no value if it is done. All ranks in a partial sum have to send again where
+// one of them had done so already.
+std::optional<DropReason> FlareEngine::merge_into(Tree* tree, const PartialSum& partial,
+                                                  PacketPtr& packet, const Burst& burst) {
+  if (tree == nullptr) {
+    return drop::no_tree;
+  }
+  const auto& header = partial.header;
+  auto& slot = tree->slot(header.block.value());
+  if (tree->partials() == nullptr || !is_of_tree(header, tree->config()) ||
+      (partial.children & ~tree->ports().all_children()) != 0) {
+    return drop::mismatch;
+  }
+  if (const auto reason = tree->admit(header, slot, burst.now)) {
+    return reason;
+  }
+  look_soon(burst.now);
+  const bool is_known = slot.is_of(header.block.value());
+  if (is_known &&
+      (slot.state != Slot::State::gathering || (slot.arrived & partial.children) != 0)) {
+    return drop::duplicate;
+  }
+  if (!tree->fits(slot, header, partial.children)) {
+    return drop::mismatch;
+  }
+  if (!is_known) {
+    tree->begin(slot, header, burst.now);
+  }
+  const auto ingress = packet->ingress;
+  tree->add(slot, header, partial.children, packet);
+  if (tree->missing(slot) == 0) {
+    complete({*tree, slot, ingress, burst});
+  }
+  return std::nullopt;
+}
+
+}  // namespace tributary::flare

@@ -1,0 +1,411 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What cores add up of blocks that others own, and what these make of it.
+#include "fixture.h"
+
+namespace tributary::flare {
+namespace {
+
+// How much came of a packet at the core that does not own its block, and went to the owner.
+struct Went {
+  std::size_t passed_on = 0;
+  std::size_t partial_sums = 0;
+
+  friend bool operator==(const Went&, const Went&) = default;
+};
+constexpr Went nothing{};
+
+// Two cores of a switch: packets of blocks that the owner has come to the other one as well.
+class FlarePartialSums : public ::testing::Test {
+ protected:
+  // A core's engine, and what plays the switch around it.
+  struct Core {
+    Core(const FlareConfig& config, PacketPool& pool)
+        : engine(config, with_cores(), pool), harness(engine, 2) {}
+
+    static engine::SwitchIdentity with_cores() {
+      auto identity = self;
+      identity.cores = 2;
+      return identity;
+    }
+
+    FlareEngine engine;
+    test::EngineHarness harness;
+  };
+
+  void start(const TreeConfig& config) {
+    tree = config;
+    settings.trees = {tree};
+    owner = std::make_unique<Core>(settings, pool);
+    other = std::make_unique<Core>(settings, pool);
+  }
+
+  void TearDown() override {
+    EXPECT_TRUE(owner->harness.ledger.balanced());
+    EXPECT_TRUE(other->harness.ledger.balanced());
+    EXPECT_EQ(other->harness.figure("blocks_gathering"), 0u) << "it owns none";
+    owner.reset();
+    other.reset();
+    EXPECT_EQ(pool.outstanding(), 0u);
+  }
+
+  // The owner has sent something, which is in `results`.
+  void keep(std::vector<test::Sent> sent) {
+    for (auto& one : sent) {
+      results.push_back(std::move(one));
+    }
+  }
+  Went hand_over() {
+    Went went;
+    for (auto& packet : other->harness.passed_on()) {
+      ++went.passed_on;
+      keep(owner->harness.process(std::move(packet), now));
+    }
+    for (auto& sum : other->harness.partial_sums()) {
+      ++went.partial_sums;
+      keep(owner->harness.merge(std::move(sum), now));
+    }
+    return went;
+  }
+  template <typename T = std::int32_t>
+  Went by_other(const FlareSpec& spec, const std::vector<T>& elements) {
+    EXPECT_TRUE(other->harness.gather(test::make_flare(pool, spec, elements), now).empty());
+    return hand_over();
+  }
+  Went by_other(const FlareSpec& spec) { return by_other(spec, Ints{value_of(spec)}); }
+  void by_owner(const FlareSpec& spec) {
+    keep(owner->harness.process(test::make_flare(pool, spec, Ints{value_of(spec)}), now));
+  }
+  Went wait(Duration time) {
+    now += time;
+    EXPECT_TRUE(other->harness.expire(now).empty());
+    return hand_over();
+  }
+
+  static std::int32_t value_of(const FlareSpec& spec) {
+    return static_cast<std::int32_t>(spec.block * 1000 + (1u << spec.ingress));
+  }
+  // The result of a block went to all children, once, and is right.
+  void expect_result(std::uint64_t block) {
+    ASSERT_EQ(results.size(), tree.children.size());
+    std::int32_t sum = 0;
+    std::uint64_t tags = 0;
+    for (const auto child : tree.children) {
+      sum += value_of(from(tree, child, block));
+      tags += from(tree, child, block).fingerprint;
+    }
+    const Seen seen(results.front());
+    EXPECT_EQ(seen.header().block.value(), block);
+    EXPECT_EQ(seen.ints(), Ints{sum});
+    EXPECT_EQ(seen.header().contributions.value(), tree.workers);
+    EXPECT_EQ(seen.header().fingerprint.value(), tags);
+    results.clear();
+  }
+  // The other core has seen that the first three children come there.
+  void teach() {
+    for (PortIndex child = 0; child < 3; ++child) {
+      EXPECT_EQ(by_other(from(tree, child)), (Went{.passed_on = 1}));
+    }
+    by_owner(from(tree, 3));
+    expect_result(0);
+  }
+  // Block 0 has the flow of those by which it was taught.
+  static constexpr std::uint64_t next_block = 8;
+
+  HeapPacketPool pool{1024, 2048};
+  FlareConfig settings;
+  TreeConfig tree;
+  std::unique_ptr<Core> owner;
+  std::unique_ptr<Core> other;
+  std::vector<test::Sent> results;
+  Time now = Time{} + 100s;
+};
+
+TEST_F(FlarePartialSums, OneGoesToTheOwnerWhenAllAreInThatUsuallyCome) {
+  start(root_of(4));
+  teach();
+  EXPECT_EQ(by_other(from(tree, 1, next_block)), nothing);
+  EXPECT_EQ(by_other(from(tree, 0, next_block)), nothing);
+  by_owner(from(tree, 3, next_block));
+  EXPECT_EQ(by_other(from(tree, 2, next_block)), (Went{.partial_sums = 1}));
+  expect_result(next_block);
+  EXPECT_EQ(other->harness.figure("handed_over_sums_total"), 1u);
+  EXPECT_EQ(other->harness.figure("passed_on_total"), 3u);
+  EXPECT_EQ(other->harness.figure("contributions_total"), 3u) << "whoever adds counts";
+  EXPECT_EQ(owner->harness.figure("contributions_total"), 5u);
+}
+
+TEST_F(FlarePartialSums, MayBeAllThatThereIs) {
+  start(root_of(3));
+  for (PortIndex child = 0; child < 3; ++child) {
+    by_other(from(tree, child));
+  }
+  expect_result(0);
+  EXPECT_EQ(by_other(from(tree, 0, next_block)), nothing);
+  EXPECT_EQ(by_other(from(tree, 1, next_block)), nothing);
+  EXPECT_EQ(by_other(from(tree, 2, next_block)), (Went{.partial_sums = 1}));
+  expect_result(next_block);
+}
+
+TEST_F(FlarePartialSums, WhoComesAloneIsPassedOn) {
+  start(root_of(2));
+  for (const std::uint64_t block : {0u, 8u, 16u}) {
+    EXPECT_EQ(by_other(from(tree, 0, block)), (Went{.passed_on = 1}));
+    by_owner(from(tree, 1, block));
+    expect_result(block);
+  }
+}
+
+TEST_F(FlarePartialSums, WaitForNobodyForLong) {
+  start(root_of(4));
+  teach();
+  by_other(from(tree, 0, next_block));
+  by_other(from(tree, 1, next_block));
+  by_owner(from(tree, 3, next_block));
+  EXPECT_EQ(other->engine.deadline(), now + 1ms);
+  EXPECT_EQ(wait(999us), nothing);
+  EXPECT_EQ(wait(1us), (Went{.partial_sums = 1}));
+  EXPECT_EQ(other->engine.deadline(), never);
+  EXPECT_EQ(by_other(from(tree, 2, next_block)), (Went{.passed_on = 1})) << "late";
+  expect_result(next_block);
+}
+
+// Child 2 comes by the other core from now on.
+TEST_F(FlarePartialSums, WaitOnceForWhoDoesNotComeAnyMore) {
+  start(root_of(4));
+  teach();
+  by_other(from(tree, 0, next_block));
+  by_other(from(tree, 1, next_block));
+  by_owner(from(tree, 2, next_block));
+  by_owner(from(tree, 3, next_block));
+  EXPECT_EQ(wait(1ms), (Went{.partial_sums = 1}));
+  expect_result(next_block);
+  EXPECT_EQ(by_other(from(tree, 0, 16)), nothing);
+  EXPECT_EQ(by_other(from(tree, 1, 16)), (Went{.partial_sums = 1}));
+  by_owner(from(tree, 2, 16));
+  by_owner(from(tree, 3, 16));
+  expect_result(16);
+}
+
+TEST_F(FlarePartialSums, WaitForWhoIsNewFromTheNextBlockOn) {
+  start(root_of(4));
+  teach();
+  for (PortIndex child = 0; child < 3; ++child) {
+    by_other(from(tree, child, next_block));
+  }
+  EXPECT_EQ(by_other(from(tree, 3, next_block)), (Went{.passed_on = 1}));
+  expect_result(next_block);
+  for (PortIndex child = 0; child < 3; ++child) {
+    EXPECT_EQ(by_other(from(tree, child, 16)), nothing);
+  }
+  EXPECT_EQ(by_other(from(tree, 3, 16)), (Went{.partial_sums = 1}));
+  expect_result(16);
+}
+
+TEST_F(FlarePartialSums, GoWhenTheirSlotIsNeededForAnotherBlock) {
+  start(root_of(4));
+  teach();
+  by_other(from(tree, 0, next_block));
+  EXPECT_EQ(by_other(from(tree, 1, 16)), (Went{.partial_sums = 1}));
+  EXPECT_EQ(owner->harness.figure("blocks_gathering"), 1u);
+  EXPECT_EQ(wait(1ms), (Went{.partial_sums = 1}));
+}
+
+TEST_F(FlarePartialSums, HaveOneRun) {
+  start(root_of(4));
+  teach();
+  by_other(from(tree, 0, next_block));
+  EXPECT_EQ(by_other(of_run(from(tree, 1, next_block), 2)), (Went{.partial_sums = 1}));
+  EXPECT_EQ(by_other(of_run(from(tree, 0, next_block), 2)), nothing);
+  EXPECT_EQ(by_other(of_run(from(tree, 2, next_block), 2)), (Went{.partial_sums = 1}));
+  by_owner(of_run(from(tree, 3, next_block), 2));
+  expect_result(next_block);
+}
+
+TEST_F(FlarePartialSums, AreNotLetGoOfWhenTheirCoreHearsOfANewRun) {
+  start(root_of(4));
+  teach();
+  by_other(of_run(from(tree, 0, next_block), 2));
+  by_other(of_run(from(tree, 1, next_block), 2));
+  // Of a block that the other core owns.
+  other->harness.process(test::make_flare(pool, of_run(from(tree, 0, 1), 2), Ints{1}), now);
+  EXPECT_EQ(by_other(of_run(from(tree, 2, next_block), 2)), (Went{.partial_sums = 1}));
+  by_owner(of_run(from(tree, 3, next_block), 2));
+  expect_result(next_block);
+  other->engine.reconfigure({});
+}
+
+TEST_F(FlarePartialSums, WhatComesTwiceIsForTheOwner) {
+  start(root_of(4));
+  teach();
+  by_other(from(tree, 0, next_block));
+  by_other(from(tree, 1, next_block));
+  EXPECT_EQ(by_other(from(tree, 1, next_block)), (Went{.passed_on = 1}));
+  EXPECT_EQ(by_other(from(tree, 2, next_block)), (Went{.partial_sums = 1}));
+  EXPECT_EQ(owner->harness.losses(drop::duplicate), 1u);
+  by_owner(from(tree, 3, next_block));
+  EXPECT_TRUE(results.empty()) << "0 and 2 have not come";
+  by_owner(again(from(tree, 0, next_block)));
+  results.clear();  // who is missing is asked
+  by_owner(again(from(tree, 2, next_block)));
+  expect_result(next_block);
+}
+
+TEST_F(FlarePartialSums, OfWhatIsSummedAreLost) {
+  start(root_of(4));
+  teach();
+  by_other(from(tree, 0, next_block));
+  for (PortIndex child = 0; child < 4; ++child) {
+    by_owner(from(tree, child, next_block));
+  }
+  expect_result(next_block);
+  EXPECT_EQ(wait(1ms), (Went{.partial_sums = 1}));
+  EXPECT_TRUE(results.empty());
+  EXPECT_EQ(owner->harness.losses(drop::duplicate), 1u);
+}
+
+TEST_F(FlarePartialSums, OfWhatIsPastAreLost) {
+  start(root_of(4));
+  teach();
+  by_other(from(tree, 0, next_block));
+  for (PortIndex child = 0; child < 4; ++child) {
+    by_owner(from(tree, child, 16));
+  }
+  expect_result(16);
+  wait(1ms);
+  EXPECT_EQ(owner->harness.losses(drop::stale), 1u);
+}
+
+TEST_F(FlarePartialSums, ThatAreLostOnTheWayComeAgain) {
+  start(root_of(4));
+  teach();
+  for (PortIndex child = 0; child < 3; ++child) {
+    other->harness.gather(test::make_flare(pool, from(tree, child, next_block), Ints{1}), now);
+  }
+  EXPECT_EQ(other->harness.partial_sums().size(), 1u);
+  by_owner(from(tree, 3, next_block));
+  for (PortIndex child = 0; child < 3; ++child) {
+    results.clear();
+    by_owner(again(from(tree, child, next_block)));
+  }
+  expect_result(next_block);
+}
+
+TEST_F(FlarePartialSums, AreOfPacketsThatBelongTogether) {
+  start(root_of(4));
+  teach();
+  by_owner(from(tree, 3, next_block));
+  by_other(from(tree, 0, next_block));
+  const auto passed = Went{.passed_on = 1};
+  EXPECT_EQ(by_other(from(tree, 1, next_block), Ints{1, 2}), passed) << "of another length";
+  auto many = from(tree, 1, next_block);
+  many.contributions = 4;
+  EXPECT_EQ(by_other(many), passed) << "of too many ranks";
+  auto stranger = from(tree, 1, next_block);
+  stranger.workers = 5;
+  EXPECT_EQ(by_other(stranger), passed) << "of another job";
+  auto from_nowhere = from(tree, 1, next_block);
+  from_nowhere.ingress = 6;
+  EXPECT_EQ(by_other(from_nowhere), passed);
+  auto damaged = test::make_flare(pool, from(tree, 1, next_block), Ints{1});
+  damaged->data()[damaged->length - 1] ^= std::byte{1};
+  other->harness.gather(std::move(damaged), now);
+  EXPECT_EQ(hand_over(), passed);
+  EXPECT_EQ(owner->harness.drops(drop::crc), 1u) << "as it came";
+  EXPECT_EQ(owner->harness.drops(drop::mismatch), 3u);
+  EXPECT_EQ(owner->harness.drops(drop::wrong_port), 1u);
+  EXPECT_EQ(ports_of(results, FlareKind::refusal), Ports{1}) << "who differs is told";
+  results.clear();
+  by_other(from(tree, 1, next_block));
+  EXPECT_EQ(by_other(from(tree, 2, next_block)), (Went{.partial_sums = 1}));
+  expect_result(next_block);
+}
+
+// The window tells who owns a block: with another one it may be of a slot of the core's own.
+TEST_F(FlarePartialSums, TouchNoneOfTheCoresOwnBlocks) {
+  start(root_of(4));
+  teach();
+  for (PortIndex child = 0; child < 3; ++child) {
+    const auto own = from(tree, child, next_block);
+    other->harness.process(test::make_flare(pool, own, Ints{1}), now);
+  }
+  auto narrow = from(tree, 1, 16);
+  narrow.window = 1;
+  EXPECT_EQ(by_other(narrow), (Went{.passed_on = 1}));
+  EXPECT_EQ(other->harness.figure("blocks_gathering"), 1u);
+  other->engine.reconfigure({});
+}
+
+TEST_F(FlarePartialSums, AreNotMadeWhereTheOrderIsFixed) {
+  start(reproducible(root_of(4)));
+  for (const std::uint64_t block : {0u, 8u}) {
+    for (PortIndex child = 0; child < 4; ++child) {
+      EXPECT_EQ(by_other(from(tree, child, block)), (Went{.passed_on = 1}));
+    }
+    expect_result(block);
+  }
+}
+
+TEST_F(FlarePartialSums, AreNotMadeOfFloatsThatTakeMoreRoomWhileTheyAreAdded) {
+  start(root_of(4));
+  for (PortIndex child = 0; child < 8; ++child) {
+    auto spec = from(tree, child % 4, child < 4 ? 0 : next_block);
+    spec.type = wire::ElementType::bf16;
+    const std::vector<std::uint16_t> one = {0x3f80};
+    EXPECT_EQ(by_other(spec, one), (Went{.passed_on = 1}));
+  }
+  EXPECT_EQ(results.size(), 8u);
+  results.clear();
+}
+
+TEST_F(FlarePartialSums, AreNoMoreThanTheOwnersLeaveRoomFor) {
+  start(root_of(4));
+  const auto most = wire::flare_slots(tree.window) * 3;  // for the only other core
+  Partials partials(tree.window, 2);
+  EXPECT_TRUE(partials.has_room());
+  EXPECT_GE(most, wire::flare_slots(tree.window));
+  Partials of_many(tree.window, 25);  // one for each of 24 cores
+  EXPECT_TRUE(of_many.has_room());
+  of_many.begin(3);
+  EXPECT_FALSE(of_many.has_room());
+  of_many.end(3);
+  EXPECT_TRUE(of_many.has_room());
+}
+
+TEST_F(FlarePartialSums, OfATreeThatWasTakenAwayAreLost) {
+  start(root_of(4));
+  teach();
+  by_other(from(tree, 0, next_block));
+  owner->engine.reconfigure({});
+  wait(1ms);
+  EXPECT_EQ(owner->harness.losses(drop::no_tree), 1u);
+}
+
+TEST_F(FlarePartialSums, OfATreeThatHasBecomeAnotherAreLost) {
+  start(root_of(4));
+  teach();
+  by_other(from(tree, 0, next_block));
+  auto narrow = tree;
+  narrow.window = 2;
+  settings.trees = {narrow};
+  owner->engine.reconfigure(settings);
+  wait(1ms);
+  EXPECT_EQ(owner->harness.losses(drop::mismatch), 1u);
+}
+
+TEST(Partials, KnowTheOldest) {
+  Partials partials(4, 2);
+  EXPECT_FALSE(partials.oldest());
+  for (const std::uint32_t slot : {5u, 2u, 7u}) {
+    partials.begin(slot);
+  }
+  EXPECT_EQ(partials.oldest(), 5u);
+  partials.end(2);
+  partials.end(5);
+  EXPECT_EQ(partials.oldest(), 7u);
+  partials.begin(5);
+  partials.end(7);
+  EXPECT_EQ(partials.oldest(), 5u);
+}
+
+}  // namespace
+}  // namespace tributary::flare
