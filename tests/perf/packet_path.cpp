@@ -17,7 +17,7 @@
 #include "protocols/netreduce/engine/config.h"
 #include "protocols/panama/engine/config.h"
 #include "support/roce_packets.h"
-#include "switch/owners.h"
+#include "two_cores.h"
 
 namespace tributary::perf {
 namespace {
@@ -143,65 +143,18 @@ void count_flare() {
   count_turns("flare-joins-bf16", FlareLoad(bf16), 1, completing - 1);
 }
 
-// Those of the packets whose blocks the second of two cores owns, as the first one receives them.
-PacketList of_the_other_core(const switching::Owners& owners, PacketList packets) {
-  PacketList theirs;
-  while (auto packet = packets.pop()) {
-    owners.core_of(*packet, 0);
-    if ((packet->noted & engine::noted::elsewhere) != 0) {
-      theirs.push(std::move(packet));
-    }
-  }
-  return theirs;
-}
-
-PacketList copies(const PacketList& packets, PacketPool& pool) {
-  PacketList all;
-  for (const auto* packet = packets.front(); packet != nullptr; packet = packet->next) {
-    auto copy = pool.clone(*packet);
-    copy->noted = packet->noted;
-    all.push(std::move(copy));
-  }
-  return all;
-}
-
-// Two cores of a switch. All that the second one owns comes to the first, which adds it up, turn by
-// turn, and hands over sums.
-class TwoCores {
- public:
-  std::uint32_t turn() const { return load_.turn(); }
-  Device& here() { return here_; }
-  Device& owner() { return owner_; }
-
-  PacketList next() {
-    return of_the_other_core(owners_, load_.next(here_.pool(), shape.in_flight));
-  }
-  // Between turns: the sums arrive.
-  PacketList settle() {
-    const auto sums = here_.partial_sums();
-    auto arrived = copies(sums, owner_.pool());
-    here_.settle();
-    owner_.settle();
-    return arrived;
-  }
-
-  static constexpr FlareShape shape{.in_flight = 2 * Device::burst};
-
- private:
-  FlareLoad load_{shape};
-  switching::Owners owners_{load_.config(), 2};
-  Device here_{load_.config(), 2 * load_.packets(), {0, 2}};
-  Device owner_{load_.config(), 2 * load_.packets(), {1, 2}};
-};
+// A turn of each block is what is processed at once.
+constexpr FlareShape shape_of_two_cores{.in_flight = 2 * Device::burst};
+constexpr auto turns_of_two_cores = rounds * shape_of_two_cores.ports;
+constexpr auto warm_up_turns = warm_up_rounds * shape_of_two_cores.ports;
 
 // What the first core does in these turns.
 void count_gathering(const char* kind, std::uint32_t first, std::uint32_t last) {
-  TwoCores cores;
+  TwoCores cores(shape_of_two_cores);
   std::size_t counted = 0;
-  for (std::size_t i = 0; i < (warm_up_rounds + rounds) * TwoCores::shape.ports; ++i) {
-    auto packets = cores.next();
-    if (i >= warm_up_rounds * TwoCores::shape.ports && cores.turn() >= first &&
-        cores.turn() <= last) {
+  for (std::size_t i = 0; i < warm_up_turns + turns_of_two_cores; ++i) {
+    auto packets = cores.next(shape_of_two_cores.in_flight);
+    if (i >= warm_up_turns && cores.turn() >= first && cores.turn() <= last) {
       counted += packets.size();
       collect(cores.here(), std::move(packets));
     } else {
@@ -214,12 +167,12 @@ void count_gathering(const char* kind, std::uint32_t first, std::uint32_t last) 
 
 // What the second one does for each sum.
 void count_merging(const char* kind) {
-  TwoCores cores;
+  TwoCores cores(shape_of_two_cores);
   std::size_t counted = 0;
-  for (std::size_t i = 0; i < (warm_up_rounds + rounds) * TwoCores::shape.ports; ++i) {
-    cores.here().process(cores.next());
+  for (std::size_t i = 0; i < warm_up_turns + turns_of_two_cores; ++i) {
+    cores.here().process(cores.next(shape_of_two_cores.in_flight));
     auto sums = cores.settle();
-    if (i < warm_up_rounds * TwoCores::shape.ports) {
+    if (i < warm_up_turns) {
       cores.owner().merge(std::move(sums));
       continue;
     }
@@ -232,7 +185,7 @@ void count_merging(const char* kind) {
 }
 
 void count_partial_sums() {
-  const std::uint32_t last = TwoCores::shape.ports - 1u;
+  const std::uint32_t last = shape_of_two_cores.ports - 1u;
   count_gathering("flare-begins-for-another-core", 0, 0);
   count_gathering("flare-joins-for-another-core", 1, last - 1);
   count_gathering("flare-hands-over-a-sum", last, last);

@@ -20,6 +20,7 @@
 #include "netreduce_load.h"
 #include "panama_load.h"
 #include "run_benchmarks.h"
+#include "two_cores.h"
 
 namespace tributary::perf {
 namespace {
@@ -33,9 +34,9 @@ class Cost {
  public:
   Cost() { bursts_.reserve(2 * bursts_min); }
 
-  void add(std::uint64_t cycles) {
+  void add(std::uint64_t cycles, std::size_t packets = Device::burst) {
     if (bursts_.size() < bursts_.capacity()) {
-      bursts_.push_back(cycles);
+      bursts_.push_back(cycles * Device::burst / packets);
     }
   }
   double per_packet() {
@@ -123,6 +124,41 @@ void aggregate_rows(benchmark::State& state, const Shape& shape) {
   state.counters["cycles/result"] = completes;
 }
 
+// Of a contribution that comes to the core that does not own its block: what that one does, and, of
+// the sum that it is in, the owner.
+void hand_over_sums(benchmark::State& state, const FlareShape& shape) {
+  TwoCores cores(shape);
+  Cost gathered;
+  Cost merged;
+  const auto turn = std::max<std::uint32_t>(1, shape.in_flight / Device::burst);
+  for (std::uint32_t i = 0; i < 2 * turn * shape.ports; ++i) {
+    cores.here().process(cores.next(Device::burst));
+    cores.owner().merge(cores.settle());
+  }
+  while (state.KeepRunning()) {
+    auto packets = cores.next(Device::burst);
+    const auto count = packets.size();
+    auto begin = read_cycles();
+    cores.here().process(std::move(packets));
+    const auto cycles = read_cycles() - begin;
+    state.SetIterationTime(static_cast<double>(cycles) / rate);
+    if (count > 0) {
+      gathered.add(cycles, count);
+    }
+    auto sums = cores.settle();
+    if (const auto handed_over = sums.size(); handed_over > 0) {
+      begin = read_cycles();
+      cores.owner().merge(std::move(sums));
+      merged.add(read_cycles() - begin, handed_over);
+    }
+  }
+  const auto here = gathered.per_packet();
+  const auto owner = merged.per_packet() / shape.ports;
+  report(state, here + owner);
+  state.counters["cycles/here"] = here;
+  state.counters["cycles/owner"] = owner;
+}
+
 template <typename Load>
 void forward(benchmark::State& state, Load& load, Device& device) {
   const auto dropped = device.logical().ledger().dropped();
@@ -184,6 +220,24 @@ void add_rows(const std::string& name, std::uint32_t most) {
   }
 }
 
+// The paper's ways to add up a block, by the size of the vector that is in flight (6.4): at the
+// core that owns it in one buffer or in a tree, or at the core that it comes to.
+void add_flare_by_size() {
+  for (std::uint32_t kibibytes = 64; kibibytes <= 1024; kibibytes *= 2) {
+    FlareShape shape;
+    shape.in_flight = kibibytes;  // blocks of 256 floats
+    const auto generation = static_cast<std::int64_t>(FlareLoad(shape).bursts_per_generation());
+    const auto bursts = std::max<std::int64_t>(2, bursts_min / generation) * generation;
+    add(with("flare/single_KiB", kibibytes), bursts,
+        [=](auto& state) { aggregate_rows<FlareLoad>(state, shape); });
+    add(with("flare/partial_sums_KiB", kibibytes), bursts,
+        [=](auto& state) { hand_over_sums(state, shape); });
+    shape.reproducible = true;
+    add(with("flare/tree_KiB", kibibytes), bursts,
+        [=](auto& state) { aggregate_rows<FlareLoad>(state, shape); });
+  }
+}
+
 void add_netreduce() {
   for (std::uint16_t packets = 64; packets <= 1024;
        packets = static_cast<std::uint16_t>(packets * 4)) {
@@ -242,6 +296,7 @@ int main(int argc, char** argv) {
       "panama/in_flight", 8192);
   tributary::perf::add_rows<tributary::perf::FlareLoad, tributary::perf::FlareShape>(
       "flare/in_flight", tributary::wire::flare_window_max);
+  tributary::perf::add_flare_by_size();
   tributary::perf::add_netreduce();
   tributary::perf::add_forwarding();
   return tributary::perf::run_benchmarks(argc, argv);
