@@ -11,6 +11,7 @@
 #include "engine/frame.h"
 #include "engine/status.h"
 #include "packet/clock.h"
+#include "packet/list.h"
 #include "packet/pool.h"
 #include "wire/ethernet.h"
 #include "wire/ipv4.h"
@@ -66,9 +67,9 @@ class Engine {
   // The same for packets of blocks that other cores own (Protocol::may_gather). Each is absorbed,
   // and becomes part of a sum that is handed over, or is passed on as it is.
   virtual void gather(std::span<Arrival> /*burst*/, Time /*now*/, Actions& /*actions*/) {}
-  // A partial sum that the engine on another core has handed over. It was accounted for there, so
-  // that it is no received packet; what cannot be used is lost.
-  virtual void merge(PacketPtr /*partial_sum*/, Time /*now*/, Actions& /*actions*/) {}
+  // Partial sums that engines on other cores have handed over. They were accounted for there, so
+  // that they are no received packets; what cannot be used is lost.
+  virtual void merge(PacketList /*sums*/, Time /*now*/, Actions& /*actions*/) {}
 
   // The earliest time at which expire() has something to do; `never` if there is none.
   virtual Time deadline() const { return never; }

@@ -96,14 +96,9 @@ class Switch::Impl {
 
   void merge(PacketList sums, Time now, Output& out) {
     bind(out);
-    while (auto sum = sums.pop()) {
-      auto* slot = aggregation_.claimed_by(engine::noted_claim(*sum));
-      sum->noted = 0;
-      if (slot == nullptr) {  // the engine was taken away meanwhile
-        actions_.lose(DropReason::local_unserved);
-      } else {
-        slot->engine->merge(std::move(sum), now, actions_);
-      }
+    while (!sums.empty()) {
+      const auto claim = engine::noted_claim(*sums.front());
+      merge_run(take_of(claim, sums), claim, now);
     }
     finish(now);
   }
@@ -201,6 +196,23 @@ class Switch::Impl {
     if (cores_ > 1) {
       out.passed_on.reserve(cores_);
       out.partial_sums.reserve(cores_);
+    }
+  }
+
+  // The first sums, as far as they are of that protocol.
+  static PacketList take_of(std::uint8_t claim, PacketList& sums) {
+    PacketList run;
+    while (!sums.empty() && engine::noted_claim(*sums.front()) == claim) {
+      run.push(sums.pop());
+    }
+    return run;
+  }
+  void merge_run(PacketList run, std::uint8_t claim, Time now) {
+    if (auto* slot = aggregation_.claimed_by(claim)) {
+      return slot->engine->merge(std::move(run), now, actions_);
+    }
+    while (run.pop()) {  // the engine was taken away meanwhile
+      actions_.lose(DropReason::local_unserved);
     }
   }
 

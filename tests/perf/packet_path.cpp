@@ -149,8 +149,9 @@ constexpr auto turns_of_two_cores = rounds * shape_of_two_cores.ports;
 constexpr auto warm_up_turns = warm_up_rounds * shape_of_two_cores.ports;
 
 // What the first core does in these turns.
-void count_gathering(const char* kind, std::uint32_t first, std::uint32_t last) {
-  TwoCores cores(shape_of_two_cores);
+void count_gathering(const char* kind, const FlareShape& shape, std::uint32_t first,
+                     std::uint32_t last) {
+  TwoCores cores(shape);
   std::size_t counted = 0;
   for (std::size_t i = 0; i < warm_up_turns + turns_of_two_cores; ++i) {
     auto packets = cores.next(shape_of_two_cores.in_flight);
@@ -186,9 +187,12 @@ void count_merging(const char* kind) {
 
 void count_partial_sums() {
   const std::uint32_t last = shape_of_two_cores.ports - 1u;
-  count_gathering("flare-begins-for-another-core", 0, 0);
-  count_gathering("flare-joins-for-another-core", 1, last - 1);
-  count_gathering("flare-hands-over-a-sum", last, last);
+  count_gathering("flare-begins-for-another-core", shape_of_two_cores, 0, 0);
+  count_gathering("flare-joins-for-another-core", shape_of_two_cores, 1, last - 1);
+  count_gathering("flare-hands-over-a-sum", shape_of_two_cores, last, last);
+  auto reproducible = shape_of_two_cores;
+  reproducible.reproducible = true;
+  count_gathering("flare-passes-on", reproducible, 0, last);
   count_merging("flare-merges-to-eight-children");
 }
 

@@ -73,7 +73,7 @@ class EngineHarness {
     return settle();
   }
   std::vector<Sent> merge(PacketPtr partial_sum, Time now) {
-    engine_.merge(std::move(partial_sum), now, actions_);
+    engine_.merge(PacketList(std::move(partial_sum)), now, actions_);
     return settle();
   }
   // What is to go to the other cores since they were asked for.

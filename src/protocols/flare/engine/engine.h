@@ -32,7 +32,7 @@ class FlareEngine final : public engine::Engine {
 
   void process(std::span<engine::Arrival> burst, Time now, engine::Actions& actions) override;
   void gather(std::span<engine::Arrival> burst, Time now, engine::Actions& actions) override;
-  void merge(PacketPtr packet, Time now, engine::Actions& actions) override;
+  void merge(PacketList sums, Time now, engine::Actions& actions) override;
   Time deadline() const override { return std::min(next_look_, next_hand_over_); }
   void expire(Time now, engine::Actions& actions) override;
 

@@ -154,11 +154,17 @@ void FlareEngine::hand_over_overdue(Time now, engine::Actions& actions) {
   }
 }
 
-void FlareEngine::merge(PacketPtr packet, Time now, engine::Actions& actions) {
-  const auto partial = take_from_front(*packet);
-  if (const auto reason =
-          merge_into(trees_.find(partial.header.job.value()), partial, packet, {now, actions})) {
-    actions.lose(*reason);
+void FlareEngine::merge(PacketList sums, Time now, engine::Actions& actions) {
+  const Burst burst{now, actions};
+  while (auto packet = sums.pop()) {
+    if (const auto* next = sums.front()) {  // all of it is in the other core's cache
+      engine::prefetch(next->data(), next->length);
+    }
+    const auto partial = take_from_front(*packet);
+    auto* tree = trees_.find(partial.header.job.value());
+    if (const auto reason = merge_into(tree, partial, packet, burst)) {
+      actions.lose(*reason);
+    }
   }
 }
 

@@ -323,7 +323,6 @@ TEST_F(FlarePartialSums, AreOfPacketsThatBelongTogether) {
 // The window tells who owns a block: with another one it may be of a slot of the core's own.
 TEST_F(FlarePartialSums, TouchNoneOfTheCoresOwnBlocks) {
   start(root_of(4));
-  teach();
   for (PortIndex child = 0; child < 3; ++child) {
     const auto own = from(tree, child, next_block);
     other->harness.process(test::make_flare(pool, own, Ints{1}), now);
