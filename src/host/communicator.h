@@ -21,6 +21,7 @@
 namespace tributary::host {
 class Bootstrap;
 struct Call;
+class CubeNetworks;
 class Deadline;
 class Limit;
 struct Listener;
@@ -205,6 +206,7 @@ class Communicator {
                                              const host::Seating& seating, const std::string& name,
                                              host::Listener* listener);
 
+  friend class host::CubeNetworks;
   friend class ParallelCommunicator;
   // What goes up from now on with every progress of a collective. It outlives this object.
   void show_progress(std::uint64_t* pulse);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "host/cube/protocol.h"
 #include "host/protocol.h"
 #include "protocols/list.h"
 
@@ -19,6 +20,7 @@ constexpr const HostProtocol* rows[] = {
 #define TRIBUTARY_HOST(protocol) &protocol::host_protocol,
     TRIBUTARY_PROTOCOLS(TRIBUTARY_HOST)
 #undef TRIBUTARY_HOST
+        & cube_protocol,  // without an engine on switches
 };
 
 }  // namespace

@@ -19,6 +19,18 @@ SWITCH = "switch"  # the namespace of the daemon, if there is only one
 
 
 @dataclasses.dataclass(frozen=True)
+class Also:
+    """Another interface of a host."""
+
+    interface: str
+    switch_interface: str
+    address: ipaddress.IPv4Interface
+    gateway: ipaddress.IPv4Address | None = None
+    reaches: ipaddress.IPv4Network | None = None  # by way of the gateway
+    mtu: int = 1500
+
+
+@dataclasses.dataclass(frozen=True)
 class Host:
     name: str
     interface: str  # in the host's namespace
@@ -26,6 +38,10 @@ class Host:
     address: ipaddress.IPv4Interface
     gateway: ipaddress.IPv4Address | None = None
     mtu: int = 1500
+    also: tuple[Also, ...] = ()
+
+    def switch_interfaces(self) -> list[str]:
+        return [self.switch_interface, *(also.switch_interface for also in self.also)]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -42,6 +58,9 @@ class Guest:
     modules: tuple[str, ...] = ()  # of its kernel, besides those for its network
     setup: str = ""  # shell command, when it has booted
     memory_mb: int = 160  # 96 are too few
+
+    def switch_interfaces(self) -> list[str]:
+        return [self.switch_interface]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -165,7 +184,7 @@ class _Reader:
         )
         hosts = (*lab.hosts, *lab.guests)
         self._unique("host, guest or daemon", [host.name for host in hosts] + lab.switch_hosts())
-        ends = [host.switch_interface for host in hosts]
+        ends = [end for host in hosts for end in host.switch_interfaces()]
         ends += [end for cable in lab.cables for end in (cable.a, cable.b)]
         self._unique("switch-side interface", ends)
         return lab
@@ -193,10 +212,28 @@ class _Reader:
 
     def _host(self, table: dict) -> Host:
         self._take(table, "[[host]]", {"name", "switch_interface", "address"},
-                   {"interface", "gateway", "mtu"})
-        return Host(
+                   {"interface", "gateway", "mtu", "also"})
+        host = Host(
             interface=self._name(table.get("interface", "eth0"), _INTERFACE, "an interface"),
+            also=tuple(self._also(entry, table["name"], number)
+                       for number, entry in enumerate(table.get("also", []), 1)),
             **self._place(table, "[[host]]"))
+        self._unique(f"interface of {host.name}", [host.interface, *(also.interface for also in host.also)])
+        return host
+
+    def _also(self, table: dict, host: str, number: int) -> Also:
+        where = "[[host.also]]"
+        self._take(table, where, {"switch_interface", "address"}, {"interface", "gateway", "reaches", "mtu"})
+        try:
+            reaches = ipaddress.IPv4Network(table["reaches"]) if "reaches" in table else None
+        except ValueError as error:
+            self._fail(f"{where} of {host}: {error}")
+        if reaches and "gateway" not in table:
+            self._fail(f"{where} of {host}: 'reaches' needs a 'gateway'")
+        place = self._place(table | {"name": host}, where)
+        del place["name"]
+        return Also(interface=self._name(table.get("interface", f"eth{number}"), _INTERFACE, "an interface"),
+                    reaches=reaches, **place)
 
     def _guest(self, table: dict) -> Guest:
         self._take(table, "[[guest]]", {"name", "switch_interface", "address"},

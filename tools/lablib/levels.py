@@ -97,7 +97,7 @@ def _neighbours(lab: Lab, configs: dict[str, dict]) -> dict[str, list[str]]:
 def _distances(lab: Lab, configs: dict[str, dict], neighbours: dict[str, list[str]]) -> dict[str, int]:
     """Of the switches from the nearest host, in links."""
     place = _places(configs)
-    nearest = [place[host.switch_interface] for host in (*lab.hosts, *lab.guests) if host.switch_interface in place]
+    nearest = [place[end] for host in (*lab.hosts, *lab.guests) for end in host.switch_interfaces() if end in place]
     level = dict.fromkeys(nearest, 1)
     reached = collections.deque(level)
     while reached:

@@ -95,6 +95,11 @@ def _make(lab: Lab, tributaryd: pathlib.Path, build: pathlib.Path,
                         overrides.mtu or host.mtu)
         namespaces.address(own, host.interface, str(host.address),
                            str(host.gateway) if host.gateway else None)
+        for also in host.also:
+            namespaces.veth((own, also.interface), lab.attachment(also.switch_interface),
+                            overrides.mtu or also.mtu)
+            namespaces.address(own, also.interface, str(also.address),
+                               str(also.gateway) if also.reaches else None, str(also.reaches))
     for cable in lab.cables:
         namespaces.veth(lab.attachment(cable.a), lab.attachment(cable.b),
                         overrides.mtu or cable.mtu)

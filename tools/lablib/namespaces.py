@@ -75,10 +75,11 @@ def veth(a: tuple[str, str], b: tuple[str, str], mtu: int) -> None:
         shell(namespace, f"ethtool -K {interface} tx off; ip link set dev {interface} up")
 
 
-def address(namespace: str, interface: str, address: str, gateway: str | None) -> None:
+def address(namespace: str, interface: str, address: str, gateway: str | None,
+            reaches: str = "default") -> None:
     script = f"ip addr add {address} dev {interface}"
     if gateway:
-        script += f"; ip route add default via {gateway}"
+        script += f"; ip route add {reaches} via {gateway}"
     shell(namespace, script)
 
 

@@ -3,14 +3,11 @@
 
 #include <algorithm>
 #include <chrono>
-#include <poll.h>
 #include <utility>
 
-#include "host/object_bytes.h"
 #include "host/ring/doubling.h"
-#include "host/ring/pending_peers.h"
+#include "host/ring/greeting.h"
 #include "host/text.h"
-#include "wire/endian.h"
 
 namespace tributary::host {
 namespace {
@@ -18,24 +15,6 @@ namespace {
 constexpr std::uint32_t ring_magic = 0x54525247;      // "TRRG"
 constexpr std::uint32_t doubling_magic = 0x54525244;  // "TRRD"
 constexpr std::chrono::seconds reason_patience{1};
-
-// First on every connection, from the rank that made it.
-struct [[gnu::packed]] Greeting {
-  wire::be32 magic;
-  wire::be32 job;
-  wire::be32 rank;
-  std::uint64_t tag = 0;
-
-  static Greeting of(std::uint32_t magic, const Job& job, std::uint32_t rank) {
-    Greeting greeting;
-    greeting.magic = magic;
-    greeting.job = job.id;
-    greeting.rank = rank;
-    greeting.tag = ring_tag(job.key, job.id, rank);
-    return greeting;
-  }
-};
-static_assert(sizeof(Greeting) == 20);
 
 tl::unexpected<Error> explained(std::uint32_t rank, const char* what, const Error& error) {
   auto text = error.message;
@@ -66,41 +45,6 @@ Result<FileDescriptor> connect_to(std::uint32_t rank, std::uint32_t magic, const
     return fail(Error::Code::rendezvous, lost(rank_text(rank), sent.error().message).message);
   }
   return std::move(*fd);
-}
-
-// A connection that another rank makes, and how it begins.
-struct Awaited {
-  RingPeer* peer;
-  Greeting greeting;
-};
-
-// Until all have come; those that are left say who has not.
-Result<void> accept_all(std::vector<Awaited>& awaited, const Listener& listener, Time until,
-                        const Wait& wait) {
-  auto pending = PendingPeers::of(listener);
-  if (!pending) {
-    return tl::make_unexpected(pending.error());
-  }
-  while (!awaited.empty()) {
-    std::vector<wire::Bytes> expected;
-    for (const auto& one : awaited) {
-      expected.push_back(bytes_of(one.greeting));
-    }
-    if (auto found = pending->find(expected)) {
-      const auto one = awaited.begin() + static_cast<std::ptrdiff_t>(found->which);
-      one->peer->fd = std::move(found->fd);
-      awaited.erase(one);
-      continue;
-    }
-    const auto ready = wait(pending->descriptor(), POLLIN, until);
-    if (!ready) {
-      return tl::make_unexpected(ready.error());
-    }
-    if (!*ready || Clock::now() >= until) {
-      return fail(Error::Code::timeout, "accept: the deadline passed");
-    }
-  }
-  return {};
 }
 
 std::vector<RingPeer> partners_of(const Job& job) {
@@ -134,11 +78,11 @@ Result<RingConnections> connect_ring(const Meeting& meeting, const Listener& lis
   made.previous.rank = (job.rank + job.world_size() - 1) % job.world_size();
   made.partners = partners_of(job);
   std::vector<Awaited> awaited = {
-      {&made.previous, Greeting::of(ring_magic, job, made.previous.rank)}};
+      {&made.previous.fd, Greeting::of(ring_magic, job, made.previous.rank)}};
   auto connected = connect(made.next, ring_magic);
   for (auto& partner : made.partners) {
     if (partner.rank < job.rank) {
-      awaited.push_back({&partner, Greeting::of(doubling_magic, job, partner.rank)});
+      awaited.push_back({&partner.fd, Greeting::of(doubling_magic, job, partner.rank)});
     } else if (connected) {
       connected = connect(partner, doubling_magic);
     }
@@ -148,8 +92,8 @@ Result<RingConnections> connect_ring(const Meeting& meeting, const Listener& lis
   }
   if (auto accepted = accept_all(awaited, listener, until, wait); !accepted) {
     return awaited.empty() ? tl::make_unexpected(accepted.error())
-                           : explained(awaited.front().peer->rank, " did not connect to the ring",
-                                       accepted.error());
+                           : explained(awaited.front().greeting.rank.value(),
+                                       " did not connect to the ring", accepted.error());
   }
   return made;
 }

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "host/cube/schedule.h"
+#include "host/error.h"
+#include "host/ring/announcement.h"
+#include "wire/cursor.h"
+#include "wire/endian.h"
+
+namespace tributary::host {
+
+// Before everything that goes over a connection between two ranks.
+struct [[gnu::packed]] CubeFrame {
+  enum class Kind : std::uint8_t {
+    announcement = 1,  // of the collective that begins
+    elements = 2,      // the next bytes of its stream
+    last_words = 3,    // why this rank goes no further: a text
+  };
+  static constexpr std::size_t bytes_max = 65536;
+  static constexpr std::size_t last_words_max = 1024;
+
+  wire::be32 bytes;  // that follow
+  Kind kind = Kind::elements;
+  std::uint8_t code = 0;  // of last words, an Error::Code
+  wire::be16 reserved;
+};
+static_assert(sizeof(CubeFrame) == 8);
+
+// Writes the stream to one neighbour, in frames; without I/O. A frame that was begun can always be
+// ended: what is in it lies there.
+class CubeWriter {
+ public:
+  CubeWriter(CubeSchedule& schedule, std::size_t stream, const RingAnnouncement& mine);
+
+  // What is to be sent now, one behind the other; both empty if nothing.
+  std::array<wire::Bytes, 2> sendable();
+  void sent(std::size_t bytes);
+  bool finished() const;
+  // What is left of the frame that was begun, and then last words.
+  std::vector<std::byte> ending(const Error& why);
+
+ private:
+  void frame(CubeFrame::Kind kind, std::size_t bytes);
+
+  CubeSchedule& schedule_;
+  std::size_t stream_;
+  std::vector<std::byte> control_;  // headers, and what is no element
+  std::size_t control_sent_ = 0;
+  std::size_t left_ = 0;  // elements of the frame
+};
+
+// Reads what a neighbour has written.
+class CubeReader {
+ public:
+  CubeReader(CubeSchedule& schedule, std::size_t stream, const RingAnnouncement& mine)
+      : schedule_(schedule), stream_(stream), mine_(mine) {}
+
+  // Where what comes is to be put; empty when all of this collective has come.
+  wire::MutableBytes receivable();
+  // Whether that is something of this collective, from `who`. Last words are the error that they
+  // tell of.
+  Result<void> received(std::size_t bytes, const std::string& who);
+  bool joined() const { return joined_; }
+
+ private:
+  Result<void> begin(const std::string& who);
+  Result<void> end(const std::string& who);
+  Result<void> nonsense(const std::string& who) const;
+
+  CubeSchedule& schedule_;
+  std::size_t stream_;
+  const RingAnnouncement& mine_;
+  CubeFrame header_;
+  std::size_t header_known_ = 0;
+  std::size_t left_ = 0;         // of the frame
+  std::vector<std::byte> text_;  // what is no element
+  bool joined_ = false;
+};
+
+}  // namespace tributary::host

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "host/cube/links.h"
+
+#include <chrono>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+#include <utility>
+
+#include "host/ring/greeting.h"
+#include "host/text.h"
+#include "host/transport/address.h"
+
+namespace tributary::host {
+namespace {
+
+constexpr std::uint32_t cube_magic = 0x54524330;  // "TRC0", and the interface
+constexpr auto without_it =
+    "; make a communicator without that interface (TRIBUTARY_INTERFACES), or mend it";
+
+// A kernel answers what it gets though its application is busy, and says when it has no room. So
+// for this long there is no way between them.
+constexpr std::chrono::milliseconds silence_max{5000};
+// And it was tried again as often, which takes 3 s at least.
+constexpr unsigned repeats_min = 4;
+
+Greeting greeting_of(const Job& job, std::uint32_t rank, std::uint32_t interface) {
+  return Greeting::of(cube_magic + interface, job, rank);
+}
+
+Error unreachable(const CubeEnds& ends, const CubeLink& link, const std::string& why) {
+  return {Error::Code::rendezvous,
+          ends.here(link.to.interface) + " has no connection with " + CubeEnds::there(link) + ": " +
+              why +
+              "; interfaces are given in the order of the networks that ranks share, the same on "
+              "all of them (TRIBUTARY_INTERFACES)"};
+}
+
+Result<void> call(const CubeEnds& ends, CubeLink& link, Time until) {
+  const auto interface = link.to.interface;
+  auto made = connect_until(link.remote, ends.interfaces[interface].address, until)
+                  .and_then([&](FileDescriptor fd) {
+                    const auto greeting = greeting_of(ends.job, ends.job.rank, interface);
+                    link.fd = std::move(fd);
+                    return send_all(link.fd.get(), bytes_of(greeting), until);
+                  });
+  return made.map_error([&](const Error& error) { return unreachable(ends, link, error.message); });
+}
+
+Result<void> await_callers(const CubeEnds& ends, std::vector<CubeLink>& links,
+                           std::uint32_t interface, Time until) {
+  std::vector<Awaited> awaited;
+  for (auto& link : links) {
+    if (link.to.interface == interface && link.to.rank < ends.job.rank) {
+      awaited.push_back({&link.fd, greeting_of(ends.job, link.to.rank, interface)});
+    }
+  }
+  auto accepted = accept_all(awaited, ends.interfaces[interface].listener, until, wait_alone);
+  if (accepted || awaited.empty()) {
+    return accepted;
+  }
+  for (const auto& link : links) {
+    if (&link.fd == awaited.front().fd) {
+      return tl::make_unexpected(unreachable(ends, link, accepted.error().message));
+    }
+  }
+  return accepted;
+}
+
+}  // namespace
+
+std::string CubeEnds::here(std::uint32_t interface) const {
+  return rank_text(job.rank) + " over " + text_of(interfaces[interface]);
+}
+
+std::string CubeEnds::there(const CubeLink& link) {
+  return rank_text(link.to.rank) + " (" + to_string(link.remote.address) + ")";
+}
+
+Result<std::vector<CubeLink>> connect_links(const CubeEnds& ends, Time until) {
+  std::vector<CubeLink> links;
+  for (const auto& neighbour : ends.layout.neighbours()) {
+    links.push_back({neighbour, ends.all[neighbour.rank][neighbour.interface], {}});
+  }
+  for (auto& link : links) {
+    if (link.to.rank > ends.job.rank) {
+      if (auto made = call(ends, link, until); !made) {
+        return tl::make_unexpected(made.error());
+      }
+    }
+  }
+  for (std::uint32_t interface = 0; interface < ends.layout.interfaces(); ++interface) {
+    if (auto made = await_callers(ends, links, interface, until); !made) {
+      return tl::make_unexpected(made.error());
+    }
+  }
+  return links;
+}
+
+Error broken(const CubeEnds& ends, const CubeLink& link, const std::string& why) {
+  return {Error::Code::network, ends.here(link.to.interface) + ": the connection with " +
+                                    CubeEnds::there(link) + " broke (" + why + ")" + without_it};
+}
+
+std::optional<Error> failure_of(const CubeEnds& ends, const CubeLink& link) {
+  if (!is_running(ends.interfaces[link.to.interface])) {
+    return Error{
+        Error::Code::network,
+        ends.here(link.to.interface) + ": the interface is down or has no carrier" + without_it};
+  }
+  tcp_info info{};
+  socklen_t size = sizeof info;
+  if (::getsockopt(link.fd.get(), IPPROTO_TCP, TCP_INFO, &info, &size) != 0 ||
+      info.tcpi_unacked == 0 || info.tcpi_backoff < repeats_min ||
+      std::chrono::milliseconds(info.tcpi_last_ack_recv) < silence_max) {
+    return std::nullopt;
+  }
+  return Error{Error::Code::network,
+               ends.here(link.to.interface) + ": " + CubeEnds::there(link) +
+                   " has not answered for " +
+                   seconds_text(std::chrono::milliseconds(info.tcpi_last_ack_recv)) +
+                   ", one of the two interfaces or what is between them has failed" + without_it};
+}
+
+}  // namespace tributary::host

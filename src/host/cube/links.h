@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "host/clock.h"
+#include "host/cube/interfaces.h"
+#include "host/cube/layout.h"
+#include "host/error.h"
+#include "host/job.h"
+#include "system/file_descriptor.h"
+
+namespace tributary::host {
+
+// A connection with a neighbour.
+struct CubeLink {
+  CubeNeighbour to;
+  Endpoint remote;
+  FileDescriptor fd;
+};
+
+// What the connections of a rank are made of; it outlives them.
+struct CubeEnds {
+  const Job& job;
+  const CubeLayout& layout;
+  const std::vector<CubeInterface>& interfaces;
+  const std::vector<std::vector<Endpoint>>& all;  // by rank and interface
+
+  // "rank 2 over eth1 (10.1.0.4)": this one.
+  std::string here(std::uint32_t interface) const;
+  // "rank 5 (10.1.0.9)"
+  static std::string there(const CubeLink& link);
+};
+
+// With every neighbour one, as layout.neighbours(); all ranks at once.
+Result<std::vector<CubeLink>> connect_links(const CubeEnds& ends, Time until);
+
+// Why a link has failed though neither end has ended: nothing while it has not.
+std::optional<Error> failure_of(const CubeEnds& ends, const CubeLink& link);
+// The connection broke, for that reason.
+Error broken(const CubeEnds& ends, const CubeLink& link, const std::string& why);
+
+}  // namespace tributary::host

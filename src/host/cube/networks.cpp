@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "host/cube/networks.h"
+
+#include <algorithm>
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "host/parallel/slabs.h"
+#include "host/protocol.h"
+#include "host/text.h"
+
+namespace tributary::host {
+
+// A part of the vector in one step.
+struct CubeNetworks::Task {
+  std::uint32_t interface;
+  Call call;
+};
+
+CubeNetworks::CubeNetworks(const CommunicatorOptions& options, Job job, const CubeLayout& layout,
+                           std::vector<CubeInterface> interfaces,
+                           std::vector<std::vector<Endpoint>> all)
+    : options_(options),
+      job_(std::move(job)),
+      layout_(layout),
+      interfaces_(std::move(interfaces)),
+      all_(std::move(all)) {}
+
+// The first of a group has the others meet where its interface listens.
+CommunicatorOptions CubeNetworks::options_of(std::uint32_t interface) {
+  const auto group = layout_.group(interface);
+  auto options = options_;
+  options.rank = layout_.place(interface);
+  options.world_size = static_cast<std::uint32_t>(group.size());
+  options.rendezvous = to_string(all_[group.front()][interface]);
+  options.local_address = to_string(interfaces_[interface].address);
+  options.local_world_size = 1;
+  options.job = 0;  // groups are jobs of their own
+  options.algorithm = default_protocol().name;
+  options.reproducible = false;  // of the whole, which asks for what makes it so
+  options.parameters.erase("interfaces");
+  options.parameters.erase("report");
+  options.parameters.erase("timeline");
+  options.on_notice = [this, name = interfaces_[interface].name](const std::string& line) {
+    notices_ += (notices_.empty() ? "" : "; ") + name + ": " + line;
+  };
+  return options;
+}
+
+Result<void> CubeNetworks::connect() {
+  for (std::uint32_t interface = 0; interface < layout_.interfaces(); ++interface) {
+    const auto options = options_of(interface);
+    auto* const listener = options.rank == 0 ? &interfaces_[interface].listener : nullptr;
+    auto made = Communicator::create(options, listener);
+    if (!made) {
+      return tl::make_unexpected(about(interface, made.error()));
+    }
+    networks_.push_back(std::move(*made));
+  }
+  return {};
+}
+
+Error CubeNetworks::about(std::uint32_t interface, const Error& error) const {
+  return {error.code,
+          rank_text(job_.rank) + " over " + text_of(interfaces_[interface]) + ": " + error.message};
+}
+
+// What was summed over one network is summed over the next. Empty parts have nothing to do.
+std::vector<std::vector<CubeNetworks::Task>> CubeNetworks::steps_of(const Call& call) {
+  const auto& [in, out, count, type, op] = call.buffers;
+  std::vector<std::vector<Task>> steps(layout_.route(0).size());
+  for (std::uint32_t part = 0; part < layout_.interfaces(); ++part) {
+    const auto range = share_of(count, part, layout_.interfaces());
+    const auto offset = range.begin * wire::element_bytes(type);
+    const auto route = layout_.route(part);
+    for (std::size_t step = 0; step < route.size() && range.size() != 0; ++step) {
+      const auto* const from = step == 0 ? in : out;
+      steps[step].push_back({route[step], call_of(Collective::allreduce, from + offset,
+                                                  out + offset, range.size(), type, op)});
+    }
+  }
+  return steps;
+}
+
+Result<void> CubeNetworks::run(const Call& call, Deadline until) {
+  for (const auto& step : steps_of(call)) {
+    if (auto done = run_all(step, until); !done) {
+      return done;
+    }
+  }
+  return {};
+}
+
+void CubeNetworks::skip(const Call& call) {
+  for (const auto& step : steps_of(call)) {
+    for (const auto& task : step) {
+      networks_[task.interface].leave_out(task.call);
+    }
+  }
+}
+
+// Each by a thread, while this one looks at the interfaces.
+Result<void> CubeNetworks::run_all(const std::vector<Task>& tasks, const Deadline& until) {
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::size_t running = tasks.size();
+  std::optional<Error> failure;
+  std::vector<std::thread> threads;
+  for (const auto& task : tasks) {
+    threads.emplace_back([&, this] {
+      const auto done = networks_[task.interface].run_within(task.call, until);
+      const std::lock_guard lock(mutex);
+      if (!done && !failure) {
+        failure = about(task.interface, done.error());
+      }
+      --running;
+      changed.notify_one();
+    });
+  }
+  const auto watched = watch([&] {
+    std::unique_lock lock(mutex);
+    return changed.wait_for(lock, Deadline::look_interval, [&] { return running == 0; });
+  });
+  for (auto& thread : threads) {
+    thread.join();
+  }
+  if (!watched || failure) {
+    return tl::make_unexpected(watched ? *failure : watched.error());
+  }
+  return {};
+}
+
+// An interface that has failed ends what is under way: nothing more comes over it.
+Result<void> CubeNetworks::watch(const std::function<bool()>& is_done) {
+  while (!is_done()) {
+    const auto lost = std::ranges::find_if_not(interfaces_, is_running);
+    if (lost == interfaces_.end()) {
+      continue;
+    }
+    for (auto& network : networks_) {
+      network.abort();
+    }
+    return fail(Error::Code::network, rank_text(job_.rank) + " over " + text_of(*lost) +
+                                          ": the interface is down or has no carrier; make a "
+                                          "communicator without that interface "
+                                          "(TRIBUTARY_INTERFACES), or mend it");
+  }
+  return {};
+}
+
+Figures CubeNetworks::figures() const {
+  std::vector<Figure> sums;
+  for (const auto& network : networks_) {
+    for (const auto& figure : network.statistics().carried.figures) {
+      const auto known = std::ranges::find(sums, figure.name, &Figure::name);
+      if (known == sums.end()) {
+        sums.push_back(figure);
+      } else if (auto* const sum = std::get_if<std::uint64_t>(&known->value);
+                 sum != nullptr && figure.merge == Merge::sum) {
+        *sum += std::get<std::uint64_t>(figure.value);
+      }
+    }
+  }
+  return Figures(std::move(sums));
+}
+
+}  // namespace tributary::host

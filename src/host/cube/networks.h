@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "host/call.h"
+#include "host/communicator.h"
+#include "host/communicator_options.h"
+#include "host/cube/interfaces.h"
+#include "host/cube/layout.h"
+#include "host/deadline.h"
+#include "host/error.h"
+#include "host/rendezvous/rendezvous.h"
+#include "host/runner.h"
+
+namespace tributary::host {
+
+// Allreduces over several interfaces through switches: a communicator for each interface, of the
+// ranks that share its network, in which the switches add. Each part of the vector is reduced over
+// the networks of its route, one after the other, and all parts at once: in every step each
+// interface has another one, and a thread.
+class CubeNetworks final : public Runner {
+ public:
+  // `options` outlive it.
+  CubeNetworks(const CommunicatorOptions& options, Job job, const CubeLayout& layout,
+               std::vector<CubeInterface> interfaces, std::vector<std::vector<Endpoint>> all);
+
+  // All ranks at once.
+  Result<void> connect();
+  // By which algorithm each interface goes: "eth0: canary, ...; eth1: ..."
+  const std::string& notices() const { return notices_; }
+
+  Result<void> run(const Call& call, Deadline until) override;
+  void skip(const Call& call) override;
+  bool retaining() override { return false; }  // its communicators answer by themselves
+  const Job& job() const override { return job_; }
+
+  // The sums over all interfaces.
+  Figures figures() const;
+
+ private:
+  struct Task;
+
+  CommunicatorOptions options_of(std::uint32_t interface);
+  std::vector<std::vector<Task>> steps_of(const Call& call);
+  Result<void> run_all(const std::vector<Task>& tasks, const Deadline& until);
+  Result<void> watch(const std::function<bool()>& is_done);
+  Error about(std::uint32_t interface, const Error& error) const;
+
+  const CommunicatorOptions& options_;
+  Job job_;
+  CubeLayout layout_;
+  std::vector<CubeInterface> interfaces_;
+  std::vector<std::vector<Endpoint>> all_;
+  std::vector<Communicator> networks_;  // by interface
+  std::string notices_;
+};
+
+}  // namespace tributary::host

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "host/cube/runner.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <deque>
+#include <optional>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <utility>
+
+#include "host/ring/connections.h"
+#include "host/text.h"
+#include "host/transport/address.h"
+
+namespace tributary::host {
+namespace {
+
+constexpr std::size_t burst_bytes = 262144;  // per system call
+// For those who know better who is late: a neighbour of that one tells.
+constexpr std::chrono::milliseconds hearsay_patience{500};
+// For last words to those who are behind.
+constexpr std::chrono::milliseconds last_words_patience{300};
+
+std::size_t grain_of(const Job& job, const Buffers& buffers) {
+  return wire::is_handler(buffers.op) ? job.payload_bytes / wire::element_bytes(buffers.type) : 1;
+}
+
+bool is_transient(int error) {
+  return error == EAGAIN || error == EINTR;
+}
+
+}  // namespace
+
+struct CubeRunner::Exchange {
+  Exchange(const Call& call, const CubeLayout& layout, const Job& job, std::uint32_t sequence)
+      : mine(RingAnnouncement::of(RingAnnouncement::Kind::allreduce, call.buffers, 0)),
+        schedule(call.buffers, layout, grain_of(job, call.buffers)) {
+    mine.sequence = sequence;
+    for (std::size_t stream = 0; stream < schedule.streams(); ++stream) {
+      writers.emplace_back(schedule, stream, mine);
+      readers.emplace_back(schedule, stream, mine);
+    }
+  }
+
+  bool all_joined() const { return std::ranges::all_of(readers, &CubeReader::joined); }
+  bool finished() const {
+    return schedule.finished() && std::ranges::all_of(writers, &CubeWriter::finished) &&
+           all_joined();
+  }
+
+  RingAnnouncement mine;
+  CubeSchedule schedule;
+  std::deque<CubeWriter> writers;  // by stream
+  std::deque<CubeReader> readers;
+};
+
+CubeRunner::CubeRunner(Job job, const CubeLayout& layout, std::vector<CubeInterface> interfaces,
+                       std::vector<std::vector<Endpoint>> all)
+    : job_(std::move(job)),
+      layout_(layout),
+      interfaces_(std::move(interfaces)),
+      all_(std::move(all)),
+      traffic_(interfaces_.size()) {}
+
+Result<void> CubeRunner::connect(Time until) {
+  return connect_links(ends(), until).map([this](std::vector<CubeLink> links) {
+    links_ = std::move(links);
+  });
+}
+
+Result<void> CubeRunner::run(const Call& call, Deadline until) {
+  if (!broken_.empty()) {
+    return fail(
+        Error::Code::network,
+        "the connections of this communicator are closed since an earlier error: " + broken_);
+  }
+  until.begin(Clock::now());
+  Exchange exchange(call, layout_, job_, sequence_++);
+  auto done = drive(exchange, until);
+  count(exchange);
+  if (!done) {
+    broken_ = done.error().message;
+    tell(exchange, done.error());
+  }
+  return done;
+}
+
+Result<void> CubeRunner::drive(Exchange& exchange, Deadline& until) {
+  auto look = Clock::now() + Deadline::look_interval;
+  for (;;) {
+    bool moved = false;
+    for (std::size_t link = 0; link < links_.size(); ++link) {
+      auto done = send_some(exchange, link, moved).and_then([&] {
+        return receive_some(exchange, link, moved);
+      });
+      if (!done) {
+        return done;
+      }
+    }
+    if (exchange.finished()) {
+      return {};
+    }
+    const auto now = Clock::now();
+    if (moved) {
+      until.progress(now);
+    }
+    if (until.passed(now - (exchange.all_joined() ? hearsay_patience : Duration{}))) {
+      return tl::make_unexpected(lateness_of(exchange, until));
+    }
+    if (now >= look) {
+      if (auto sound = look_at_links(); !sound) {
+        return sound;
+      }
+      look = now + Deadline::look_interval;
+    }
+    if (!moved) {
+      await(exchange, until.passed(now) ? look : std::min(look, until.due()));
+    }
+  }
+}
+
+// A neighbour that has gone may have said why before.
+Result<void> CubeRunner::send_some(Exchange& exchange, std::size_t link, bool& moved) {
+  auto& writer = exchange.writers[link];
+  const auto [control, elements] = writer.sendable();
+  const auto burst = elements.first(std::min(elements.size(), burst_bytes));
+  if (control.empty() && burst.empty()) {
+    return {};
+  }
+  iovec parts[2] = {{const_cast<std::byte*>(control.data()), control.size()},
+                    {const_cast<std::byte*>(burst.data()), burst.size()}};
+  msghdr message{};
+  message.msg_iov = parts;
+  message.msg_iovlen = 2;
+  const auto n = ::sendmsg(links_[link].fd.get(), &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+  if (n > 0) {
+    writer.sent(static_cast<std::size_t>(n));
+    moved = true;
+    return {};
+  }
+  if (is_transient(errno)) {
+    return {};
+  }
+  const auto why = errno_text("send");
+  for (bool heard = true; heard;) {
+    heard = false;
+    if (auto told = receive_some(exchange, link, heard); !told) {
+      return told;
+    }
+  }
+  return tl::make_unexpected(broken(ends(), links_[link], why));
+}
+
+Result<void> CubeRunner::receive_some(Exchange& exchange, std::size_t link, bool& moved) {
+  auto& reader = exchange.readers[link];
+  const auto in = reader.receivable();
+  if (in.empty()) {
+    return {};
+  }
+  const auto n =
+      ::recv(links_[link].fd.get(), in.data(), std::min(in.size(), burst_bytes), MSG_DONTWAIT);
+  if (n > 0) {
+    moved = true;
+    return reader.received(static_cast<std::size_t>(n), rank_text(links_[link].to.rank));
+  }
+  if (n < 0 && is_transient(errno)) {
+    return {};
+  }
+  return tl::make_unexpected(
+      broken(ends(), links_[link], n == 0 ? "it has ended there" : errno_text("receive")));
+}
+
+void CubeRunner::await(Exchange& exchange, Time until) const {
+  std::vector<pollfd> entries;
+  for (std::size_t link = 0; link < links_.size(); ++link) {
+    const auto [control, elements] = exchange.writers[link].sendable();
+    const bool sends = !control.empty() || !elements.empty();
+    const bool receives = !exchange.readers[link].receivable().empty();
+    if (sends || receives) {
+      const int events = (sends ? POLLOUT : 0) | (receives ? POLLIN : 0);
+      entries.push_back({links_[link].fd.get(), static_cast<short>(events), 0});
+    }
+  }
+  ::poll(entries.data(), entries.size(), poll_timeout(until));
+}
+
+Result<void> CubeRunner::look_at_links() const {
+  for (const auto& link : links_) {
+    if (auto failure = failure_of(ends(), link)) {
+      return tl::make_unexpected(std::move(*failure));
+    }
+  }
+  return {};
+}
+
+// Names the first of whom something is missing.
+Error CubeRunner::lateness_of(Exchange& exchange, const Deadline& until) const {
+  auto text = rank_text(job_.rank) + ": " + until.explain(name(Collective::allreduce));
+  for (std::size_t link = 0; link < links_.size(); ++link) {
+    const auto who = rank_text(links_[link].to.rank);
+    const auto over = " over " + text_of(interfaces_[links_[link].to.interface]);
+    const auto& schedule = exchange.schedule;
+    if (!exchange.readers[link].joined()) {
+      text += ": " + who + " did not join this collective" + over;
+      break;
+    }
+    if (schedule.bytes_received(link) != schedule.bytes_expected(link)) {
+      text += ": " + who + " had sent " + std::to_string(schedule.bytes_received(link)) + " of " +
+              std::to_string(schedule.bytes_expected(link)) + " bytes" + over;
+      break;
+    }
+  }
+  return {Error::Code::timeout, text + lateness};
+}
+
+// As far as they listen. What a connection does not take at once may be behind what waits there.
+void CubeRunner::tell(Exchange& exchange, const Error& why) {
+  std::vector<std::vector<std::byte>> endings;
+  for (auto& writer : exchange.writers) {
+    endings.push_back(writer.ending(why));
+  }
+  const auto until = Clock::now() + last_words_patience;
+  for (std::size_t link = 0; link < links_.size(); ++link) {
+    const int fd = links_[link].fd.get();
+    if (send_all(fd, endings[link], std::max(until, Clock::now()))) {
+      ::shutdown(fd, SHUT_WR);
+    }
+  }
+}
+
+void CubeRunner::count(const Exchange& exchange) {
+  for (std::size_t link = 0; link < links_.size(); ++link) {
+    auto& traffic = traffic_[links_[link].to.interface];
+    traffic.bytes_sent += exchange.schedule.bytes_sent(link);
+    traffic.bytes_received += exchange.schedule.bytes_received(link);
+  }
+}
+
+}  // namespace tributary::host

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "host/cube/frames.h"
+#include "host/cube/links.h"
+#include "host/cube/schedule.h"
+#include "host/deadline.h"
+#include "host/error.h"
+#include "host/rendezvous/rendezvous.h"
+#include "host/runner.h"
+
+namespace tributary::host {
+
+// Allreduces over several interfaces by the hosts: connections with all neighbours, one thread for
+// all of them. A rank that fails tells its neighbours why, and these theirs, so that all end with
+// the error of the first. After that every further call fails.
+class CubeRunner final : public Runner {
+ public:
+  CubeRunner(Job job, const CubeLayout& layout, std::vector<CubeInterface> interfaces,
+             std::vector<std::vector<Endpoint>> all);
+
+  // All ranks at once.
+  Result<void> connect(Time until);
+
+  Result<void> run(const Call& call, Deadline until) override;
+  void skip(const Call& /*call*/) override { ++sequence_; }
+  bool retaining() override { return false; }
+  const Job& job() const override { return job_; }
+
+  // Elements, over all connections of an interface.
+  struct Traffic {
+    std::uint64_t bytes_sent = 0;
+    std::uint64_t bytes_received = 0;
+  };
+  const std::vector<Traffic>& traffic() const { return traffic_; }
+
+ private:
+  // What is under way.
+  struct Exchange;
+
+  CubeEnds ends() const { return {job_, layout_, interfaces_, all_}; }
+  Result<void> drive(Exchange& exchange, Deadline& until);
+  Result<void> send_some(Exchange& exchange, std::size_t link, bool& moved);
+  Result<void> receive_some(Exchange& exchange, std::size_t link, bool& moved);
+  void await(Exchange& exchange, Time until) const;
+  Result<void> look_at_links() const;
+  Error lateness_of(Exchange& exchange, const Deadline& until) const;
+  void tell(Exchange& exchange, const Error& why);
+  void count(const Exchange& exchange);
+
+  Job job_;
+  CubeLayout layout_;
+  std::vector<CubeInterface> interfaces_;
+  std::vector<std::vector<Endpoint>> all_;
+  std::vector<CubeLink> links_;
+  std::vector<Traffic> traffic_;
+  std::uint32_t sequence_ = 0;
+  std::string broken_;  // why, if a collective failed
+};
+
+}  // namespace tributary::host

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "host/cube/frames.h"
+#include "host/cube/layout.h"
+#include "host/cube/schedule.h"
+#include "host/text.h"
+
+namespace tributary::host::test {
+
+// The ranks of one allreduce over several interfaces, in memory: what each has written for a
+// neighbour lies in a pipe until that reads it. Whoever drives it says who moves, and how much. A
+// rank that fails tells its neighbours why, as one on sockets does.
+class CubeWorld {
+ public:
+  // `buffers` by rank; a rank that disagrees has others than the rest.
+  CubeWorld(CubeLayout::Kind kind, std::uint32_t interfaces, const std::vector<Buffers>& buffers,
+            std::size_t grain = 1) {
+    const auto size = static_cast<std::uint32_t>(buffers.size());
+    for (std::uint32_t rank = 0; rank < size; ++rank) {
+      const auto layout = *CubeLayout::of(kind, rank, size, interfaces);
+      ranks_.push_back(std::make_unique<Rank>(layout, buffers[rank], grain));
+    }
+    for (std::uint32_t rank = 0; rank < size; ++rank) {
+      for (const auto& [interface, peer, place] : ranks_[rank]->neighbours) {
+        ranks_[rank]->back.push_back(stream_between(peer, rank, interface));
+      }
+    }
+  }
+
+  std::size_t size() const { return ranks_.size(); }
+  std::size_t streams(std::size_t rank) const { return ranks_[rank]->neighbours.size(); }
+  // Moves up to `most` bytes to or from the pipe of a stream; how many.
+  std::size_t send(std::size_t rank, std::size_t stream, std::size_t most) {
+    auto& one = *ranks_[rank];
+    if (one.failure) {
+      return 0;
+    }
+    const auto [control, elements] = one.writers[stream].sendable();
+    const auto n = std::min(most, control.size() + elements.size());
+    const auto first = std::min(n, control.size());
+    put(one, stream, control.first(first));
+    put(one, stream, elements.first(n - first));
+    one.writers[stream].sent(n);
+    return n;
+  }
+  std::size_t receive(std::size_t rank, std::size_t stream, std::size_t most) {
+    auto& one = *ranks_[rank];
+    const auto& neighbour = one.neighbours[stream];
+    auto& pipe = ranks_[neighbour.rank]->pipes[one.back[stream]];
+    const auto room = one.failure ? wire::MutableBytes() : one.readers[stream].receivable();
+    const auto n = std::min({most, room.size(), pipe.size()});
+    if (n != 0) {
+      std::copy_n(pipe.begin(), n, room.begin());
+      pipe.erase(pipe.begin(), pipe.begin() + static_cast<std::ptrdiff_t>(n));
+      if (auto taken = one.readers[stream].received(n, rank_text(neighbour.rank)); !taken) {
+        fail(rank, taken.error());
+      }
+    }
+    return n;
+  }
+  // This rank goes no further, and says why.
+  void fail(std::size_t rank, const Error& why) {
+    auto& one = *ranks_[rank];
+    if (one.failure) {
+      return;
+    }
+    one.failure = why;
+    for (std::size_t stream = 0; stream < one.writers.size(); ++stream) {
+      put(one, stream, one.writers[stream].ending(why));
+    }
+  }
+  // From now on nothing passes by that interface of a rank, and what is on its way is lost.
+  void cut(std::size_t rank, std::uint32_t interface) {
+    auto& one = *ranks_[rank];
+    for (std::size_t stream = 0; stream < one.neighbours.size(); ++stream) {
+      const auto& [over, peer, place] = one.neighbours[stream];
+      if (over == interface) {
+        one.is_cut[stream] = true;
+        one.pipes[stream].clear();
+        ranks_[peer]->is_cut[one.back[stream]] = true;
+        ranks_[peer]->pipes[one.back[stream]].clear();
+      }
+    }
+  }
+
+  bool finished(std::size_t rank) const {
+    const auto& one = *ranks_[rank];
+    return one.schedule.finished() && std::ranges::all_of(one.writers, &CubeWriter::finished) &&
+           std::ranges::all_of(one.readers, &CubeReader::joined);
+  }
+  const std::optional<Error>& failure(std::size_t rank) const { return ranks_[rank]->failure; }
+  std::uint64_t bytes_sent(std::size_t rank, std::uint32_t interface) const {
+    const auto& one = *ranks_[rank];
+    std::uint64_t sum = 0;
+    for (std::size_t stream = 0; stream < one.neighbours.size(); ++stream) {
+      sum += one.neighbours[stream].interface == interface ? one.schedule.bytes_sent(stream) : 0;
+    }
+    return sum;
+  }
+
+ private:
+  struct Rank {
+    Rank(const CubeLayout& layout, const Buffers& buffers, std::size_t grain)
+        : neighbours(layout.neighbours()),
+          mine(RingAnnouncement::of(RingAnnouncement::Kind::allreduce, buffers, 0)),
+          schedule(buffers, layout, grain),
+          pipes(neighbours.size()),
+          is_cut(neighbours.size()) {
+      for (std::size_t stream = 0; stream < neighbours.size(); ++stream) {
+        writers.emplace_back(schedule, stream, mine);
+        readers.emplace_back(schedule, stream, mine);
+      }
+    }
+
+    std::vector<CubeNeighbour> neighbours;
+    RingAnnouncement mine;
+    CubeSchedule schedule;
+    std::deque<CubeWriter> writers;
+    std::deque<CubeReader> readers;
+    std::vector<std::deque<std::byte>> pipes;  // to the neighbours
+    std::vector<bool> is_cut;
+    std::vector<std::size_t> back;  // the neighbours' streams to this rank
+    std::optional<Error> failure;
+  };
+
+  static void put(Rank& rank, std::size_t stream, wire::Bytes bytes) {
+    if (!rank.is_cut[stream]) {
+      rank.pipes[stream].insert(rank.pipes[stream].end(), bytes.begin(), bytes.end());
+    }
+  }
+  std::size_t stream_between(std::uint32_t from, std::uint32_t to, std::uint32_t interface) const {
+    const auto& all = ranks_[from]->neighbours;
+    const auto found = std::ranges::find_if(all, [&](const CubeNeighbour& one) {
+      return one.rank == to && one.interface == interface;
+    });
+    return static_cast<std::size_t>(found - all.begin());
+  }
+
+  std::vector<std::unique_ptr<Rank>> ranks_;
+};
+
+}  // namespace tributary::host::test

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Ranks with several interfaces, on real sockets between addresses of the loopback interface.
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <span>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "host/communicator.h"
+#include "unit/host/loopback.h"
+#include "unit/host/ports.h"
+#include "unit/host/values.h"
+
+namespace tributary::host::test {
+namespace {
+
+using testing::HasSubstr;
+using wire::ElementType;
+using wire::Operator;
+using namespace std::chrono_literals;
+
+struct World {
+  std::string algorithm;
+  std::uint32_t ranks;
+  std::uint32_t interfaces;
+};
+
+CommunicatorOptions options_of(const World& world, std::uint32_t rank, std::uint16_t port) {
+  auto options = options_on_loopback(rank, world.ranks, port);
+  options.algorithm = world.algorithm;
+  std::string interfaces;
+  for (std::uint32_t i = 0; i < world.interfaces; ++i) {
+    interfaces +=
+        (i == 0 ? "127." : ",127.") + std::to_string(i + 1) + ".0." + std::to_string(rank + 1);
+  }
+  return options.set("interfaces", interfaces);
+}
+
+void run(const World& world, const std::function<void(Communicator&)>& body) {
+  const auto port = next_ports();
+  run_ranks(world.ranks, [&](std::uint32_t rank) {
+    auto communicator = Communicator::create(options_of(world, rank, port));
+    ASSERT_TRUE(communicator) << communicator.error().message;
+    body(*communicator);
+  });
+}
+
+void expect_sums(Communicator& communicator, std::size_t count, ElementType type, Operator op) {
+  const auto in = input(communicator.rank(), count, type, op);
+  Elements out(in.size());
+  const auto done = communicator.allreduce(in.data(), out.data(), count, type, op);
+  ASSERT_TRUE(done) << done.error().message;
+  EXPECT_EQ(wrong_elements(out, communicator.world_size(), count, type, op), 0u) << count;
+}
+
+class CubeWorlds : public testing::TestWithParam<World> {};
+INSTANTIATE_TEST_SUITE_P(Worlds, CubeWorlds,
+                         testing::Values(World{"bcube", 4, 2}, World{"bcube", 9, 2},
+                                         World{"bcube", 8, 3}, World{"mesh", 3, 2},
+                                         World{"bcube-switches", 4, 2},
+                                         World{"mesh-switches", 3, 2}),
+                         [](const auto& one) {
+                           auto name = one.param.algorithm + std::to_string(one.index);
+                           std::erase(name, '-');
+                           return name;
+                         });
+
+TEST_P(CubeWorlds, ReduceOverSockets) {
+  const auto algorithm = GetParam().algorithm;
+  run(GetParam(), [&](Communicator& communicator) {
+    EXPECT_EQ(communicator.algorithm(), algorithm);
+    for (const std::size_t count : {1, 8192, 8193, 100003, 300000}) {
+      expect_sums(communicator, count, ElementType::f32, Operator::sum);
+    }
+    expect_sums(communicator, 70001, ElementType::f16, Operator::max);
+    std::string name = "collectives_by_" + algorithm;
+    std::ranges::replace(name, '-', '_');
+    EXPECT_EQ(communicator.statistics()[name], 4u);
+    EXPECT_EQ(communicator.statistics()["collectives_by_ring"], 2u);
+    EXPECT_TRUE(communicator.barrier());
+  });
+}
+
+TEST_P(CubeWorlds, ReduceReproducibly) {
+  const auto port = next_ports();
+  const auto& world = GetParam();
+  run_ranks(world.ranks, [&](std::uint32_t rank) {
+    auto options = options_of(world, rank, port);
+    options.reproducible = true;
+    auto communicator = Communicator::create(options);
+    ASSERT_TRUE(communicator) << communicator.error().message;
+    constexpr std::size_t count = 40000;
+    const auto in = input(rank, count, ElementType::f32, Operator::sum);
+    Elements out(in.size());
+    Elements by_ring(in.size());
+    ASSERT_TRUE(
+        communicator->allreduce(in.data(), out.data(), count, ElementType::f32, Operator::sum));
+    ASSERT_TRUE(communicator->ring_allreduce(in.data(), by_ring.data(), count, ElementType::f32,
+                                             Operator::sum));
+    EXPECT_EQ(out, by_ring);
+  });
+}
+
+TEST(Cube, ARankThatRefusedACallIsNotTakenForPartOfTheNext) {
+  run({"bcube", 4, 2}, [](Communicator& communicator) {
+    std::vector<float> values(20000, 1.0f);
+    auto* const in = communicator.rank() == 2 ? nullptr : values.data();
+    EXPECT_FALSE(
+        communicator.allreduce(in, in, values.size(), ElementType::f32, Operator::logical_and));
+    expect_sums(communicator, 20000, ElementType::f32, Operator::sum);
+  });
+}
+
+// One has gone: all others say who, though half of them are no neighbours of it.
+TEST(Cube, ARankThatEndsIsNamedByAll) {
+  std::mutex mutex;
+  std::vector<std::string> said;
+  run({"bcube", 9, 2}, [&](Communicator& communicator) {
+    expect_sums(communicator, 20000, ElementType::f32, Operator::sum);
+    if (communicator.rank() == 4) {
+      return;
+    }
+    std::vector<float> values(100000, 1.0f);
+    const auto done = communicator.allreduce(std::span(values));
+    ASSERT_FALSE(done);
+    const std::lock_guard lock(mutex);
+    said.push_back(done.error().message);
+  });
+  ASSERT_EQ(said.size(), 8u);
+  for (const auto& text : said) {
+    EXPECT_THAT(text, HasSubstr("the connection with rank 4 (127."));
+  }
+}
+
+TEST(Cube, ARankThatIsLateIsWaitedFor) {
+  run({"mesh", 3, 2}, [](Communicator& communicator) {
+    if (communicator.rank() == 1) {
+      std::this_thread::sleep_for(700ms);
+    }
+    expect_sums(communicator, 500000, ElementType::f32, Operator::sum);
+  });
+}
+
+TEST(Cube, ARankThatDoesNotComeIsNamedByTheDeadline) {
+  const auto port = next_ports();
+  run_ranks(4, [&](std::uint32_t rank) {
+    auto options = options_of({"bcube", 4, 2}, rank, port);
+    options.deadline.reset();
+    options.stall_timeout = 1s;
+    auto communicator = Communicator::create(options);
+    ASSERT_TRUE(communicator) << communicator.error().message;
+    if (rank == 3) {
+      std::this_thread::sleep_for(3s);
+      return;
+    }
+    std::vector<float> values(100000, 1.0f);
+    const auto done = communicator->allreduce(std::span(values));
+    ASSERT_FALSE(done);
+    EXPECT_EQ(done.error().code, Error::Code::timeout);
+    EXPECT_THAT(done.error().message, HasSubstr("rank 3"));
+  });
+}
+
+// As `create` says of options that cannot be.
+std::string refusal(const World& world, const std::string& interfaces = "") {
+  auto options = options_of(world, 0, next_ports());
+  if (!interfaces.empty()) {
+    options.set("interfaces", interfaces);
+  }
+  options.stall_timeout = 300ms;
+  const auto made = Communicator::create(options);
+  return made ? "" : made.error().message;
+}
+
+TEST(Cube, OptionsThatCannotBeAreRefused) {
+  EXPECT_THAT(refusal({"bcube", 6, 2}), HasSubstr("a BCube has 4, 9, 16, ... ranks, not 6"));
+  EXPECT_THAT(refusal({"mesh", 6, 2}, "127.1.0.1,127.1.0.1"), HasSubstr("is given twice"));
+  EXPECT_THAT(refusal({"mesh", 6, 2}, "eth77"), HasSubstr("TRIBUTARY_INTERFACES"));
+  EXPECT_THAT(refusal({"mesh", 6, 2}, "198.51.100.1"), HasSubstr("TRIBUTARY_INTERFACES"));
+}
+
+TEST(Cube, AllRanksHaveAsManyInterfaces) {
+  const auto port = next_ports();
+  run_ranks(2, [&](std::uint32_t rank) {
+    const auto made = Communicator::create(options_of({"mesh", 2, rank + 1}, rank, port));
+    ASSERT_FALSE(made);
+    EXPECT_THAT(made.error().message, HasSubstr("rank 1 has 2 interfaces, rank 0 has 1"));
+  });
+}
+
+}  // namespace
+}  // namespace tributary::host::test
