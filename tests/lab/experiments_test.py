@@ -124,6 +124,13 @@ class Experiments(unittest.TestCase):
         found = json.loads((self.output / "hierarchy.json").read_text())["samples"]
         self.assertGreater(min(sample["model_s"] for sample in found), 0)
 
+    def test_several_interfaces_beside_the_model(self):
+        said = self.run_tool("experiment-bcube", "--runs", 1, "--alpha", "2", "--size", "64K", "--output",
+                             self.output)
+        for algorithm in ("ring", "canary", "bcube", "mesh", "bcube-switches", "mesh-switches"):
+            self.assertRegex(said, rf"(?m)^\(2, 2\) +{algorithm} +65536 +[0-9]")
+        self.assertEqual(len(json.loads((self.output / "bcube.json").read_text())), 6)
+
     def test_one_table_of_all_algorithms(self):
         # What the environment says of one of them does not count for the others.
         with mock.patch.dict(os.environ, {"TRIBUTARY_ALGORITHM": "panama", "TRIBUTARY_JOB": "7",
@@ -156,6 +163,8 @@ class Experiments(unittest.TestCase):
                                  ("experiment-sparse", "--densities", "2"),
                                  ("experiment-sparse", "--runs", "0"),
                                  ("experiment-hierarchy", "--per-machine", "1"),
+                                 ("experiment-bcube", "--alpha", "7"),
+                                 ("experiment-bcube", "--algorithm", "best"),
                                  ("bench-allreduce", "--algorithm", "best"),
                                  ("experiment-trees", "--flows", "many"),
                                  ("experiment-trees", "--long-flows", "quic")):

@@ -17,18 +17,14 @@
 
 namespace tributary::host::test {
 
-// The ranks of one allreduce over several interfaces, in memory: what each has written for a
-// neighbour lies in a pipe until that reads it. Whoever drives it says who moves, and how much. A
-// rank that fails tells its neighbours why, as one on sockets does.
+// The ranks of a job over several interfaces, in memory: what each has written for a neighbour lies
+// in a pipe until that reads it. Whoever drives it says who begins an allreduce, who moves, and how
+// much. A rank that fails tells its neighbours why, as one on sockets does.
 class CubeWorld {
  public:
-  // `buffers` by rank; a rank that disagrees has others than the rest.
-  CubeWorld(CubeLayout::Kind kind, std::uint32_t interfaces, const std::vector<Buffers>& buffers,
-            std::size_t grain = 1) {
-    const auto size = static_cast<std::uint32_t>(buffers.size());
+  CubeWorld(CubeLayout::Kind kind, std::uint32_t size, std::uint32_t interfaces) {
     for (std::uint32_t rank = 0; rank < size; ++rank) {
-      const auto layout = *CubeLayout::of(kind, rank, size, interfaces);
-      ranks_.push_back(std::make_unique<Rank>(layout, buffers[rank], grain));
+      ranks_.push_back(std::make_unique<Rank>(*CubeLayout::of(kind, rank, size, interfaces)));
     }
     for (std::uint32_t rank = 0; rank < size; ++rank) {
       for (const auto& [interface, peer, place] : ranks_[rank]->neighbours) {
@@ -37,12 +33,25 @@ class CubeWorld {
     }
   }
 
+  // The rank's next allreduce, when the one before is over.
+  void begin(std::size_t rank, const Buffers& buffers, std::size_t grain = 1) {
+    auto& one = *ranks_[rank];
+    one.mine = RingAnnouncement::of(RingAnnouncement::Kind::allreduce, buffers, 0);
+    one.mine.sequence = one.begun++;
+    one.writers.clear();
+    one.readers.clear();
+    one.schedule = std::make_unique<CubeSchedule>(buffers, one.layout, grain);
+    for (std::size_t stream = 0; stream < one.neighbours.size(); ++stream) {
+      one.writers.emplace_back(*one.schedule, stream, one.mine);
+      one.readers.emplace_back(*one.schedule, stream, one.mine, one.headers[stream]);
+    }
+  }
   std::size_t size() const { return ranks_.size(); }
   std::size_t streams(std::size_t rank) const { return ranks_[rank]->neighbours.size(); }
   // Moves up to `most` bytes to or from the pipe of a stream; how many.
   std::size_t send(std::size_t rank, std::size_t stream, std::size_t most) {
     auto& one = *ranks_[rank];
-    if (one.failure) {
+    if (one.failure || !one.schedule) {
       return 0;
     }
     const auto [control, elements] = one.writers[stream].sendable();
@@ -57,7 +66,8 @@ class CubeWorld {
     auto& one = *ranks_[rank];
     const auto& neighbour = one.neighbours[stream];
     auto& pipe = ranks_[neighbour.rank]->pipes[one.back[stream]];
-    const auto room = one.failure ? wire::MutableBytes() : one.readers[stream].receivable();
+    const bool listens = !one.failure && one.schedule;
+    const auto room = listens ? one.readers[stream].receivable() : wire::MutableBytes();
     const auto n = std::min({most, room.size(), pipe.size()});
     if (n != 0) {
       std::copy_n(pipe.begin(), n, room.begin());
@@ -83,19 +93,27 @@ class CubeWorld {
   void cut(std::size_t rank, std::uint32_t interface) {
     auto& one = *ranks_[rank];
     for (std::size_t stream = 0; stream < one.neighbours.size(); ++stream) {
-      const auto& [over, peer, place] = one.neighbours[stream];
-      if (over == interface) {
-        one.is_cut[stream] = true;
-        one.pipes[stream].clear();
-        ranks_[peer]->is_cut[one.back[stream]] = true;
-        ranks_[peer]->pipes[one.back[stream]].clear();
+      if (one.neighbours[stream].interface == interface) {
+        cut_stream(rank, stream);
       }
     }
+  }
+  // The same, between it and one neighbour.
+  void cut_stream(std::size_t rank, std::size_t stream) {
+    auto& one = *ranks_[rank];
+    auto& other = *ranks_[one.neighbours[stream].rank];
+    one.is_cut[stream] = true;
+    one.pipes[stream].clear();
+    other.is_cut[one.back[stream]] = true;
+    other.pipes[one.back[stream]].clear();
+  }
+  const CubeNeighbour& neighbour(std::size_t rank, std::size_t stream) const {
+    return ranks_[rank]->neighbours[stream];
   }
 
   bool finished(std::size_t rank) const {
     const auto& one = *ranks_[rank];
-    return one.schedule.finished() && std::ranges::all_of(one.writers, &CubeWriter::finished) &&
+    return one.schedule->finished() && std::ranges::all_of(one.writers, &CubeWriter::finished) &&
            std::ranges::all_of(one.readers, &CubeReader::joined);
   }
   const std::optional<Error>& failure(std::size_t rank) const { return ranks_[rank]->failure; }
@@ -103,30 +121,28 @@ class CubeWorld {
     const auto& one = *ranks_[rank];
     std::uint64_t sum = 0;
     for (std::size_t stream = 0; stream < one.neighbours.size(); ++stream) {
-      sum += one.neighbours[stream].interface == interface ? one.schedule.bytes_sent(stream) : 0;
+      sum += one.neighbours[stream].interface == interface ? one.schedule->bytes_sent(stream) : 0;
     }
     return sum;
   }
 
  private:
   struct Rank {
-    Rank(const CubeLayout& layout, const Buffers& buffers, std::size_t grain)
-        : neighbours(layout.neighbours()),
-          mine(RingAnnouncement::of(RingAnnouncement::Kind::allreduce, buffers, 0)),
-          schedule(buffers, layout, grain),
+    explicit Rank(const CubeLayout& of)
+        : layout(of),
+          neighbours(of.neighbours()),
+          headers(neighbours.size()),
           pipes(neighbours.size()),
-          is_cut(neighbours.size()) {
-      for (std::size_t stream = 0; stream < neighbours.size(); ++stream) {
-        writers.emplace_back(schedule, stream, mine);
-        readers.emplace_back(schedule, stream, mine);
-      }
-    }
+          is_cut(neighbours.size()) {}
 
+    CubeLayout layout;
     std::vector<CubeNeighbour> neighbours;
+    std::uint32_t begun = 0;
     RingAnnouncement mine;
-    CubeSchedule schedule;
+    std::unique_ptr<CubeSchedule> schedule;
     std::deque<CubeWriter> writers;
     std::deque<CubeReader> readers;
+    std::vector<CubeHeader> headers;           // of what comes
     std::vector<std::deque<std::byte>> pipes;  // to the neighbours
     std::vector<bool> is_cut;
     std::vector<std::size_t> back;  // the neighbours' streams to this rank

@@ -77,12 +77,23 @@ std::vector<std::byte> CubeWriter::ending(const Error& why) {
   return all;
 }
 
+CubeReader::CubeReader(CubeSchedule& schedule, std::size_t stream, const RingAnnouncement& mine,
+                       CubeHeader& header)
+    : schedule_(schedule), stream_(stream), mine_(mine), header_(header) {
+  if (header_.is_complete()) {
+    open();
+  }
+}
+
+bool CubeReader::has_all() const {
+  return joined_ && schedule_.bytes_received(stream_) == schedule_.bytes_expected(stream_);
+}
+
 wire::MutableBytes CubeReader::receivable() {
   if (left_ == 0) {
-    const bool all = joined_ && schedule_.receivable(stream_).empty();
-    return all ? wire::MutableBytes() : writable_bytes_of(header_).subspan(header_known_);
+    return writable_bytes_of(header_.frame).subspan(header_.known);
   }
-  if (header_.kind == Kind::elements) {
+  if (header_.frame.kind == Kind::elements) {
     return schedule_.receivable(stream_).first(left_);
   }
   return wire::MutableBytes(text_).last(left_);
@@ -90,14 +101,18 @@ wire::MutableBytes CubeReader::receivable() {
 
 Result<void> CubeReader::received(std::size_t bytes, const std::string& who) {
   if (left_ == 0) {
-    header_known_ += bytes;
-    return header_known_ == sizeof header_ ? begin(who) : Result<void>();
+    header_.known += bytes;
+    return header_.is_complete() ? begin(who) : Result<void>();
   }
   left_ -= bytes;
-  if (header_.kind == Kind::elements) {
+  if (header_.frame.kind == Kind::elements) {
     schedule_.received(stream_, bytes);
   }
-  return left_ == 0 ? end(who) : Result<void>();
+  if (left_ != 0) {
+    return {};
+  }
+  header_.known = 0;
+  return end(who);
 }
 
 Result<void> CubeReader::nonsense(const std::string& who) const {
@@ -105,37 +120,42 @@ Result<void> CubeReader::nonsense(const std::string& who) const {
               who + " sent what is no part of this collective" + install_the_same);
 }
 
-// Of a frame, whose header has come.
+// What is in a frame, whose header has come.
+void CubeReader::open() {
+  left_ = header_.frame.bytes.value();
+  text_.resize(header_.frame.kind == Kind::elements ? 0 : left_);
+}
+
 Result<void> CubeReader::begin(const std::string& who) {
-  header_known_ = 0;
-  left_ = header_.bytes.value();
-  bool sound = left_ != 0;
-  switch (header_.kind) {
+  const std::size_t bytes = header_.frame.bytes.value();
+  bool sound = false;
+  switch (header_.frame.kind) {
     case Kind::announcement:
-      sound = !joined_ && (left_ == RingAnnouncement::common_bytes || left_ == sizeof mine_);
+      sound = (!joined_ || has_all()) &&
+              (bytes == RingAnnouncement::common_bytes || bytes == sizeof mine_);
       break;
     case Kind::elements:
-      sound = sound && joined_ && left_ <= schedule_.receivable(stream_).size();
+      sound = bytes != 0 && joined_ && bytes <= schedule_.receivable(stream_).size();
       break;
     case Kind::last_words:
-      sound = sound && left_ <= CubeFrame::last_words_max;
+      sound = bytes != 0 && bytes <= CubeFrame::last_words_max;
       break;
-    default:
-      sound = false;
   }
   if (!sound) {
     return nonsense(who);
   }
-  text_.resize(header_.kind == Kind::elements ? 0 : left_);
+  if (header_.frame.kind != Kind::announcement || !joined_) {
+    open();
+  }
   return {};
 }
 
 Result<void> CubeReader::end(const std::string& who) {
-  if (header_.kind == Kind::last_words) {
-    return fail(code_of(header_.code),
+  if (header_.frame.kind == Kind::last_words) {
+    return fail(code_of(header_.frame.code),
                 std::string(reinterpret_cast<const char*>(text_.data()), text_.size()));
   }
-  if (header_.kind == Kind::elements) {
+  if (header_.frame.kind == Kind::elements) {
     return {};
   }
   joined_ = true;

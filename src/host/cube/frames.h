@@ -56,20 +56,34 @@ class CubeWriter {
   std::size_t left_ = 0;  // elements of the frame
 };
 
-// Reads what a neighbour has written.
+// What has come of a frame's header, from one collective to the next: the next one's announcement
+// waits here.
+struct CubeHeader {
+  CubeFrame frame;
+  std::size_t known = 0;  // bytes
+
+  bool is_complete() const { return known == sizeof frame; }
+};
+
+// Reads what a neighbour has written. When all elements have come it listens on: behind them may be
+// last words, which would be missed in a collective that never ends.
 class CubeReader {
  public:
-  CubeReader(CubeSchedule& schedule, std::size_t stream, const RingAnnouncement& mine)
-      : schedule_(schedule), stream_(stream), mine_(mine) {}
+  // `header` outlives it.
+  CubeReader(CubeSchedule& schedule, std::size_t stream, const RingAnnouncement& mine,
+             CubeHeader& header);
 
-  // Where what comes is to be put; empty when all of this collective has come.
+  // Where what comes is to be put; empty when it belongs to the next collective.
   wire::MutableBytes receivable();
   // Whether that is something of this collective, from `who`. Last words are the error that they
   // tell of.
   Result<void> received(std::size_t bytes, const std::string& who);
   bool joined() const { return joined_; }
+  // All of this collective.
+  bool has_all() const;
 
  private:
+  void open();
   Result<void> begin(const std::string& who);
   Result<void> end(const std::string& who);
   Result<void> nonsense(const std::string& who) const;
@@ -77,8 +91,7 @@ class CubeReader {
   CubeSchedule& schedule_;
   std::size_t stream_;
   const RingAnnouncement& mine_;
-  CubeFrame header_;
-  std::size_t header_known_ = 0;
+  CubeHeader& header_;
   std::size_t left_ = 0;         // of the frame
   std::vector<std::byte> text_;  // what is no element
   bool joined_ = false;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "host/clock.h"
+#include "host/cube/frames.h"
 #include "host/cube/interfaces.h"
 #include "host/cube/layout.h"
 #include "host/error.h"
@@ -20,6 +21,8 @@ struct CubeLink {
   CubeNeighbour to;
   Endpoint remote;
   FileDescriptor fd;
+  CubeHeader header{};     // of what comes
+  bool has_ended = false;  // the other rank has closed it
 };
 
 // What the connections of a rank are made of; it outlives them.

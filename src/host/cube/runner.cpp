@@ -35,13 +35,14 @@ bool is_transient(int error) {
 }  // namespace
 
 struct CubeRunner::Exchange {
-  Exchange(const Call& call, const CubeLayout& layout, const Job& job, std::uint32_t sequence)
+  Exchange(const Call& call, const CubeLayout& layout, const Job& job, std::uint32_t sequence,
+           std::vector<CubeLink>& links)
       : mine(RingAnnouncement::of(RingAnnouncement::Kind::allreduce, call.buffers, 0)),
         schedule(call.buffers, layout, grain_of(job, call.buffers)) {
     mine.sequence = sequence;
     for (std::size_t stream = 0; stream < schedule.streams(); ++stream) {
       writers.emplace_back(schedule, stream, mine);
-      readers.emplace_back(schedule, stream, mine);
+      readers.emplace_back(schedule, stream, mine, links[stream].header);
     }
   }
 
@@ -77,8 +78,14 @@ Result<void> CubeRunner::run(const Call& call, Deadline until) {
         Error::Code::network,
         "the connections of this communicator are closed since an earlier error: " + broken_);
   }
+  for (const auto& link : links_) {
+    if (link.has_ended) {
+      broken_ = broken(ends(), link, "it has ended there").message;
+      return fail(Error::Code::network, broken_);
+    }
+  }
   until.begin(Clock::now());
-  Exchange exchange(call, layout_, job_, sequence_++);
+  Exchange exchange(call, layout_, job_, sequence_++, links_);
   auto done = drive(exchange, until);
   count(exchange);
   if (!done) {
@@ -157,7 +164,7 @@ Result<void> CubeRunner::send_some(Exchange& exchange, std::size_t link, bool& m
 Result<void> CubeRunner::receive_some(Exchange& exchange, std::size_t link, bool& moved) {
   auto& reader = exchange.readers[link];
   const auto in = reader.receivable();
-  if (in.empty()) {
+  if (in.empty() || links_[link].has_ended) {
     return {};
   }
   const auto n =
@@ -169,8 +176,10 @@ Result<void> CubeRunner::receive_some(Exchange& exchange, std::size_t link, bool
   if (n < 0 && is_transient(errno)) {
     return {};
   }
-  return tl::make_unexpected(
-      broken(ends(), links_[link], n == 0 ? "it has ended there" : errno_text("receive")));
+  const auto why = n == 0 ? "it has ended there" : errno_text("receive");
+  links_[link].has_ended = reader.has_all();  // it has done its part
+  return links_[link].has_ended ? Result<void>()
+                                : tl::make_unexpected(broken(ends(), links_[link], why));
 }
 
 void CubeRunner::await(Exchange& exchange, Time until) const {
@@ -178,7 +187,7 @@ void CubeRunner::await(Exchange& exchange, Time until) const {
   for (std::size_t link = 0; link < links_.size(); ++link) {
     const auto [control, elements] = exchange.writers[link].sendable();
     const bool sends = !control.empty() || !elements.empty();
-    const bool receives = !exchange.readers[link].receivable().empty();
+    const bool receives = !exchange.readers[link].receivable().empty() && !links_[link].has_ended;
     if (sends || receives) {
       const int events = (sends ? POLLOUT : 0) | (receives ? POLLIN : 0);
       entries.push_back({links_[link].fd.get(), static_cast<short>(events), 0});
@@ -196,24 +205,27 @@ Result<void> CubeRunner::look_at_links() const {
   return {};
 }
 
-// Names the first of whom something is missing.
-Error CubeRunner::lateness_of(Exchange& exchange, const Deadline& until) const {
-  auto text = rank_text(job_.rank) + ": " + until.explain(name(Collective::allreduce));
+// Names the first that is not there, or else of whom something is missing.
+Error CubeRunner::lateness_of(const Exchange& exchange, const Deadline& until) const {
+  const auto& schedule = exchange.schedule;
+  const auto over = [&](std::size_t link) {
+    return " over " + text_of(interfaces_[links_[link].to.interface]);
+  };
+  std::string missing;
   for (std::size_t link = 0; link < links_.size(); ++link) {
     const auto who = rank_text(links_[link].to.rank);
-    const auto over = " over " + text_of(interfaces_[links_[link].to.interface]);
-    const auto& schedule = exchange.schedule;
     if (!exchange.readers[link].joined()) {
-      text += ": " + who + " did not join this collective" + over;
+      missing = who + " did not join this collective" + over(link);
       break;
     }
-    if (schedule.bytes_received(link) != schedule.bytes_expected(link)) {
-      text += ": " + who + " had sent " + std::to_string(schedule.bytes_received(link)) + " of " +
-              std::to_string(schedule.bytes_expected(link)) + " bytes" + over;
-      break;
+    if (missing.empty() && schedule.bytes_received(link) != schedule.bytes_expected(link)) {
+      missing = who + " had sent " + std::to_string(schedule.bytes_received(link)) + " of " +
+                std::to_string(schedule.bytes_expected(link)) + " bytes" + over(link);
     }
   }
-  return {Error::Code::timeout, text + lateness};
+  return {Error::Code::timeout, rank_text(job_.rank) + ": " +
+                                    until.explain(name(Collective::allreduce)) +
+                                    (missing.empty() ? "" : ": " + missing) + lateness};
 }
 
 // As far as they listen. What a connection does not take at once may be behind what waits there.

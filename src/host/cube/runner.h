@@ -48,7 +48,7 @@ class CubeRunner final : public Runner {
   Result<void> receive_some(Exchange& exchange, std::size_t link, bool& moved);
   void await(Exchange& exchange, Time until) const;
   Result<void> look_at_links() const;
-  Error lateness_of(Exchange& exchange, const Deadline& until) const;
+  Error lateness_of(const Exchange& exchange, const Deadline& until) const;
   void tell(Exchange& exchange, const Error& why);
   void count(const Exchange& exchange);
 

@@ -37,12 +37,11 @@ class MemoryCube {
       in_.push_back(input(rank, count, type, op));
       out_.push_back(in_place ? in_.back() : Elements(in_.back().size()));
     }
-    std::vector<Buffers> buffers;
+    world_ = std::make_unique<CubeWorld>(shape.kind, shape.ranks, shape.interfaces);
     for (std::uint32_t rank = 0; rank < shape.ranks; ++rank) {
       const auto* const from = in_place ? out_[rank].data() : in_[rank].data();
-      buffers.push_back({from, out_[rank].data(), count, type, op});
+      world_->begin(rank, {from, out_[rank].data(), count, type, op});
     }
-    world_ = std::make_unique<CubeWorld>(shape.kind, shape.interfaces, buffers);
   }
 
   bool run(std::size_t most, unsigned seed = 11) {
@@ -141,12 +140,11 @@ TEST(CubeSchedule, ReducesEveryTypeWithEveryOperator) {
 
 TEST(CubeFrames, RanksThatDisagreeFindOut) {
   std::vector<float> values(600);
-  std::vector<Buffers> buffers;
+  CubeWorld world(Kind::bcube, 4, 2);
   for (std::size_t rank = 0; rank < 4; ++rank) {
     auto* const at = std::as_writable_bytes(std::span(values)).data() + rank * 400;
-    buffers.push_back({at, at, rank == 3 ? 99u : 100u, ElementType::f32, Operator::sum});
+    world.begin(rank, {at, at, rank == 3 ? 99u : 100u, ElementType::f32, Operator::sum});
   }
-  CubeWorld world(Kind::bcube, 2, buffers);
   for (int round = 0; round < 100; ++round) {
     for (std::size_t rank = 0; rank < 4; ++rank) {
       for (std::size_t stream = 0; stream < 2; ++stream) {
@@ -176,6 +174,53 @@ TEST(CubeFrames, LastWordsGoRound) {
   }
 }
 
+// Who has all that it needs of a neighbour hears its last words, in a call that others hold up.
+TEST(CubeFrames, LastWordsAreHeardBehindAllElements) {
+  MemoryCube cube({Kind::bcube, 4, 2}, 1000, ElementType::f32, Operator::sum, true);
+  cube.world().cut_stream(0, 0);  // between 0 and 1
+  cube.run(5000);
+  EXPECT_FALSE(cube.world().failure(2));
+  cube.world().fail(0, {Error::Code::network, "rank 0 over eth0: no carrier"});
+  cube.run(5000);
+  for (std::size_t rank = 0; rank < 4; ++rank) {
+    ASSERT_TRUE(cube.world().failure(rank)) << rank;
+    EXPECT_EQ(cube.world().failure(rank)->message, "rank 0 over eth0: no carrier");
+  }
+}
+
+// Whoever is done begins the next call while others are still in this one.
+TEST(CubeFrames, TheNextCallMayComeEarly) {
+  std::vector<float> values(4 * 100, 1.0f);
+  CubeWorld world(Kind::mesh, 2, 1);
+  const auto buffers = [&](std::size_t rank) {
+    auto* const at = std::as_writable_bytes(std::span(values)).data() + rank * 400;
+    return Buffers{at, at, 100, ElementType::f32, Operator::sum};
+  };
+  const auto move = [&](std::size_t rank) {
+    for (int i = 0; i < 20; ++i) {
+      world.receive(rank, 0, 1000);
+      world.send(rank, 0, 1000);
+    }
+  };
+  world.begin(0, buffers(0));
+  world.begin(1, buffers(1));
+  move(0);
+  move(1);
+  move(0);
+  ASSERT_TRUE(world.finished(0));
+  world.begin(0, buffers(2));
+  move(0);
+  move(1);
+  ASSERT_TRUE(world.finished(1));
+  world.begin(1, buffers(3));
+  move(1);
+  move(0);
+  move(1);
+  EXPECT_TRUE(world.finished(0));
+  EXPECT_TRUE(world.finished(1));
+  EXPECT_EQ(values, std::vector<float>(400, 2.0f));
+}
+
 TEST(CubeFrames, NonsenseIsRefused) {
   std::vector<float> values(4);
   auto* const at = std::as_writable_bytes(std::span(values)).data();
@@ -184,7 +229,8 @@ TEST(CubeFrames, NonsenseIsRefused) {
   const auto mine = RingAnnouncement::of(RingAnnouncement::Kind::allreduce, buffers, 0);
   for (const auto kind : {CubeFrame::Kind::elements, CubeFrame::Kind::announcement,
                           CubeFrame::Kind::last_words, static_cast<CubeFrame::Kind>(9)}) {
-    CubeReader reader(schedule, 0, mine);
+    CubeHeader header;
+    CubeReader reader(schedule, 0, mine, header);
     CubeFrame frame;
     frame.kind = kind;
     frame.bytes = 5000;

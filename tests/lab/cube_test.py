@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Hosts with several interfaces: BCube and mesh, by the hosts and through switches, and interfaces that fail."""
+
+import unittest
+
+import support
+
+BOTH = ("--interfaces", "eth0,eth1")
+ALGORITHMS = ("bcube", "mesh", "bcube-switches", "mesh-switches")
+ONCE = ("-n", "1", "-w", "0")
+# Shaped as slowly as in the benchmarks, tests would wait for the links alone.
+FAST = ("--rate", "none")
+LOSS = ("--set", "switch.port.impair_in.loss=0.01", "--set", "switch.port.impair_in.seed={n}")
+
+
+class Cube(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.lab = support.Lab("bcube-3-2", *FAST).__enter__()
+        cls.addClassCleanup(cls.lab.__exit__)
+
+    def reduce(self, algorithm: str, *what: str) -> dict:
+        document = self.lab.reduce("--algorithm", algorithm, *BOTH, *what)
+        self.assertEqual(support.wrong(document), 0)
+        self.assertEqual({row["algorithm"] for row in document["rows"]}, {algorithm})
+        return document
+
+    def test_sums_are_exact(self):
+        for algorithm in ALGORITHMS:
+            with self.subTest(algorithm=algorithm):
+                self.reduce(algorithm, "-d", "f32,i64,bf16", "--counts", "16385,100003", *ONCE)
+
+    def test_all_interfaces_carry_the_same(self):
+        for algorithm in ("bcube", "mesh"):
+            figures = self.reduce(algorithm, "-b", "1179648", "-e", "1179648", *ONCE)["statistics"]
+            calls = figures[f"collectives_by_{algorithm}"] / 9
+            for interface in (0, 1):
+                for way in ("sent", "received"):
+                    with self.subTest(algorithm=algorithm, interface=interface, way=way):
+                        # Of each of the nine ranks 2 (n - 1)/(n beta) of the vector.
+                        self.assertEqual(figures[f"interface_{interface}_bytes_{way}"], calls * 8 * 1179648)
+
+    def test_switches_add_on_every_interface(self):
+        for algorithm in ("bcube-switches", "mesh-switches"):
+            with self.subTest(algorithm=algorithm):
+                support.assert_switches_reduce(self, self.reduce(algorithm, "-b", "1M", "-e", "1M", *ONCE))
+
+    def test_short_vectors_take_the_ring(self):
+        document = self.lab.reduce("--algorithm", "bcube", *BOTH, "-b", "8K", "-e", "32K", *ONCE)
+        self.assertEqual({row["algorithm"] for row in document["rows"]}, {"bcube(ring)"})
+
+    def test_late_ranks_are_waited_for(self):
+        for algorithm in ALGORITHMS:
+            with self.subTest(algorithm=algorithm):
+                document = self.lab.reduce("--algorithm", algorithm, *BOTH, "-b", "1M", "-e", "1M", *ONCE,
+                                           delay="h4=2")
+                self.assertEqual(support.wrong(document), 0)
+
+    def test_other_numbers_of_ranks_are_refused(self):
+        bench = self.lab.bench("--algorithm", "bcube", *BOTH, "-b", "1M", "-e", "1M", hosts="h0,h1,h2")
+        self.assertNotEqual(bench.end(), 0)
+        self.assertIn("with 2 interfaces a BCube has 4, 9, 16, ... ranks, not 3", bench.said)
+
+    def test_interfaces_in_another_order_are_named(self):
+        bench = self.lab.bench("--algorithm", "bcube", "--interfaces", "eth0,eth7", "-b", "1M", "-e", "1M")
+        self.assertNotEqual(bench.end(), 0)
+        self.assertIn("no interface 'eth7'", bench.said)
+
+
+class Failures(unittest.TestCase):
+    """Each with a lab of its own, which it leaves broken."""
+
+    def fail_amidst(self, algorithm: str, *break_it: str) -> str:
+        """What all ranks said."""
+        with support.Lab("bcube-2-2", *FAST, name=f"cube-{algorithm}-{break_it[0]}") as lab:
+            bench = lab.bench("--algorithm", algorithm, *BOTH, "-b", "1M", "-e", "1M", "-n", "1000000", "-c", "0",
+                              deadline_s=None, stall_timeout_s=10)
+            support.until(lambda: sum(row["received_packets_total"] for row in lab.rows("counters")) > 20000,
+                          what="a reduction")
+            lab.tool(*break_it)
+            self.assertNotIn(bench.end(), (0, 124), bench.said)
+            return bench.said
+
+    def test_an_interface_that_fails_is_named_by_all_ranks(self):
+        for algorithm in ("bcube", "mesh"):
+            with self.subTest(algorithm=algorithm):
+                said = self.fail_amidst(algorithm, "link", "h2e1", "down")
+                named = {line.split(":")[0] for line in said.splitlines()
+                         if "rank 2 over eth1 (10.1.2.2): the interface is down" in line}
+                self.assertEqual(named, {"h0", "h1", "h2", "h3"}, said)
+
+    def test_through_switches_its_rank_names_it_and_the_others_end(self):
+        said = self.fail_amidst("mesh-switches", "link", "h2e1", "down")
+        self.assertIn("h2: tributary-bench: rank 2 over eth1 (10.1.2.2): the interface is down", said)
+
+    def test_switches_that_die_are_noticed_though_interfaces_are_up(self):
+        said = self.fail_amidst("bcube", "kill", "bcube-2-2")
+        self.assertRegex(said, r"rank \d over eth\d \(10\.\d\.\d\.2\): rank \d \(10\.\d\.\d\.2\) has not answered for")
+
+
+class Loss(unittest.TestCase):
+    def test_lost_packets_cost_time_alone(self):
+        with support.Lab("bcube-2-2", *FAST, *LOSS, name="cube-loss") as lab:
+            for algorithm in ALGORITHMS:
+                with self.subTest(algorithm=algorithm):
+                    document = lab.reduce("--algorithm", algorithm, *BOTH, "-b", "256K", "-e", "1M", "-n", "2")
+                    self.assertEqual(support.wrong(document), 0)
+
+
+if __name__ == "__main__":
+    support.main()
