@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -91,7 +92,7 @@ class CubeCarrier : public Carrier {
  protected:
   virtual Result<void> connect(Time until) = 0;
   // How it goes, for people.
-  virtual std::string manner() const = 0;
+  virtual std::string manner() = 0;
 
  private:
   const CommunicatorOptions& options_;
@@ -120,7 +121,7 @@ class HostsCarrier final : public CubeCarrier {
 
  private:
   Result<void> connect(Time until) override { return runner_.connect(until); }
-  std::string manner() const override {
+  std::string manner() override {
     return ", the hosts reduce over " + std::to_string(layout_.interfaces()) +
            " interfaces each, in groups of " + std::to_string(layout_.group_size());
   }
@@ -141,13 +142,17 @@ class NetworksCarrier final : public CubeCarrier {
   bool takes(const Call& call) const override {
     return CubeCarrier::takes(call) && !needs_handler(call);
   }
+  std::optional<std::string> news() override {
+    auto news = runner_.take_notices();
+    return news.empty() ? std::nullopt : std::optional(std::move(news));
+  }
   ProtocolStatistics statistics() override {
     return {cube_protocol.name.data(), runner_.figures(), {}};
   }
 
  private:
   Result<void> connect(Time /*until*/) override { return runner_.connect(); }
-  std::string manner() const override { return "; " + runner_.notices(); }
+  std::string manner() override { return "; " + runner_.take_notices(); }
 
   CubeNetworks runner_;
 };

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <condition_variable>
-#include <mutex>
 #include <optional>
 #include <thread>
 #include <utility>
@@ -45,9 +44,15 @@ CommunicatorOptions CubeNetworks::options_of(std::uint32_t interface) {
   options.parameters.erase("report");
   options.parameters.erase("timeline");
   options.on_notice = [this, name = interfaces_[interface].name](const std::string& line) {
+    const std::lock_guard lock(mutex_);
     notices_ += (notices_.empty() ? "" : "; ") + name + ": " + line;
   };
   return options;
+}
+
+std::string CubeNetworks::take_notices() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(notices_, {});
 }
 
 Result<void> CubeNetworks::connect() {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -30,8 +31,9 @@ class CubeNetworks final : public Runner {
 
   // All ranks at once.
   Result<void> connect();
-  // By which algorithm each interface goes: "eth0: canary, ...; eth1: ..."
-  const std::string& notices() const { return notices_; }
+  // What the communicators have had to say since the last time, as by which algorithm each goes:
+  // "eth0: canary, ...; eth1: ..."
+  std::string take_notices();
 
   Result<void> run(const Call& call, Deadline until) override;
   void skip(const Call& call) override;
@@ -55,8 +57,9 @@ class CubeNetworks final : public Runner {
   CubeLayout layout_;
   std::vector<CubeInterface> interfaces_;
   std::vector<std::vector<Endpoint>> all_;
-  std::vector<Communicator> networks_;  // by interface
+  std::mutex mutex_;  // of what the communicators say, each in its thread
   std::string notices_;
+  std::vector<Communicator> networks_;  // by interface; last, as they may speak when they end
 };
 
 }  // namespace tributary::host
