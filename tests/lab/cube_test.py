@@ -61,7 +61,7 @@ class Cube(unittest.TestCase):
         self.assertNotEqual(bench.end(), 0)
         self.assertIn("with 2 interfaces a BCube has 4, 9, 16, ... ranks, not 3", bench.said)
 
-    def test_interfaces_in_another_order_are_named(self):
+    def test_an_interface_that_is_not_there_is_named(self):
         bench = self.lab.bench("--algorithm", "bcube", "--interfaces", "eth0,eth7", "-b", "1M", "-e", "1M")
         self.assertNotEqual(bench.end(), 0)
         self.assertIn("no interface 'eth7'", bench.said)
