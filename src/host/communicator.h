@@ -172,7 +172,7 @@ class Communicator {
   // The sum of the ranks' vectors, each rounded to a few bits for an element (see GradientSketch).
   // All ranks have the same bits. What is kept back in `sketch` is given with the vector; if the
   // call fails, all of it is kept back. `in` and `out` are as long as the sketch, and the same or
-  // do not overlap. All ranks have sketches of the same kind and bits.
+  // do not overlap. All ranks have sketches of the same kind and bits, and of the same matrix.
   Result<void> sketched_allreduce(std::span<const float> in, std::span<float> out,
                                   GradientSketch& sketch);
   Result<void> sketched_allreduce(std::span<float> inout, GradientSketch& sketch) {

@@ -66,8 +66,13 @@ Result<void> Communicator::State::run_until(By by, const Call& call, const host:
   if (call.buffers.count == 0 && call.collective != Collective::barrier) {
     return {};
   }
-  return outcome_of(manner_of(call) == Manner::in_steps ? run_in_steps(by, call, until)
-                                                        : run_whole(by, call, until));
+  return outcome_of(run_in_manner(by, call, until));
+}
+
+Result<void> Communicator::State::run_in_manner(By by, const Call& call,
+                                                const host::Deadline& until) {
+  return manner_of(call) == Manner::in_steps ? run_in_steps(by, call, until)
+                                             : run_whole(by, call, until);
 }
 
 // As it ends whose deadline has passed before its turn.
@@ -93,14 +98,15 @@ Result<void> Communicator::State::run_in_steps(By by, const Call& call,
 
 // A rank that fails in a step counts all the others, as do those that fail in the next one: so the
 // next collective has the same number on all ranks, and nothing of this one passes for part of it.
+// A step that is a sum of floats may have steps itself, which are sums of integers.
 Result<void> Communicator::State::carry_out(By by, host::Steps& steps,
                                             const host::Deadline& until) {
   Result<void> done;
   while (const auto step = steps.next()) {
     const auto step_by = step->by_ring ? By::ring : by;
     if (!done || !step->needed) {
-      skip_whole(step_by, step->call);
-    } else if (done = run_whole(step_by, step->call, until); !done) {
+      skip(step_by, step->call);
+    } else if (done = run_in_manner(step_by, step->call, until); !done) {
       steps.give_up();
     }
   }
@@ -110,7 +116,7 @@ Result<void> Communicator::State::carry_out(By by, host::Steps& steps,
 void Communicator::State::skip_all(By by, host::Steps& steps) {
   steps.give_up();
   while (const auto step = steps.next()) {
-    skip_whole(step->by_ring ? By::ring : by, step->call);
+    skip(step->by_ring ? By::ring : by, step->call);
   }
 }
 

@@ -83,6 +83,7 @@ struct Communicator::State {
   Result<void> run_by(host::By by, const host::Call& call);
   Result<void> run_until(host::By by, const host::Call& call, const host::Deadline& until);
   Result<void> not_begun(std::string_view collective);
+  Result<void> run_in_manner(host::By by, const host::Call& call, const host::Deadline& until);
   Result<void> run_whole(host::By by, const host::Call& call, const host::Deadline& until);
   Result<void> run_in_steps(host::By by, const host::Call& call, const host::Deadline& until);
   Result<void> carry_out(host::By by, host::Steps& steps, const host::Deadline& until);

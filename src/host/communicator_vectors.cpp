@@ -2,6 +2,7 @@
 // Collectives of sparse and of sketched vectors.
 #include <algorithm>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 #include "host/call_check.h"
@@ -9,6 +10,7 @@
 #include "host/ring/sparse_schedule.h"
 #include "host/sketch/check.h"
 #include "host/sketch/grid_steps.h"
+#include "host/sketch/low_rank_steps.h"
 #include "host/sketch/quantile_steps.h"
 
 namespace tributary {
@@ -86,14 +88,16 @@ Result<void> Communicator::State::run_sketched(const host::sketch::Vectors& vect
     }
     return checked;
   }
-  if (sketch.options().kind == SketchKind::grid) {
-    host::sketch::GridSteps steps(vectors, sketch, options.rank, options.world_size,
-                                  sketch_scratch);
+  const auto run_in = [&]<typename Steps>(std::type_identity<Steps>) {
+    Steps steps(vectors, sketch, options.rank, options.world_size, sketch_scratch);
     return run_sketched_in(steps, steps.bytes(), count, checked);
+  };
+  if (sketch.matrix()) {
+    return run_in(std::type_identity<host::sketch::LowRankSteps>{});
   }
-  host::sketch::QuantileSteps steps(vectors, sketch, options.rank, options.world_size,
-                                    sketch_scratch);
-  return run_sketched_in(steps, steps.bytes(), count, checked);
+  return sketch.options().kind == SketchKind::grid
+             ? run_in(std::type_identity<host::sketch::GridSteps>{})
+             : run_in(std::type_identity<host::sketch::QuantileSteps>{});
 }
 
 // By what leaves nobody out: the bounds of a grid are those of all ranks, or it is none.

@@ -6,6 +6,7 @@
 #include "host/c/border.h"
 #include "host/c/objects.h"
 #include "host/c/tributary.h"
+#include "host/call_check.h"
 #include "host/gradient_sketch.h"
 #include "host/text.h"
 
@@ -26,13 +27,10 @@ Result<SketchOptions> sketch_options_of(const tributary_sketch_options& given) {
                        static_cast<Rounding>(given.rounding), given.feedback != 0, given.seed};
 }
 
-static_assert(TRIBUTARY_SKETCH_QUANTILES == static_cast<int>(SketchKind::quantiles));
-static_assert(TRIBUTARY_ROUND_NEAREST == static_cast<int>(Rounding::nearest));
-
-}  // namespace
-
-tributary_result tributary_sketch_create(tributary_sketch** sketch, size_t count,
-                                         const tributary_sketch_options* options) {
+// Calls make(options) for the sketch.
+template <typename Make>
+tributary_result create(tributary_sketch** sketch, const tributary_sketch_options* options,
+                        Make make) {
   return guarded([&]() -> Result<void> {
     if (sketch == nullptr) {
       return invalid("there is no place for the sketch");
@@ -41,9 +39,34 @@ tributary_result tributary_sketch_create(tributary_sketch** sketch, size_t count
     const tributary_sketch_options defaults = TRIBUTARY_SKETCH_DEFAULTS;
     return sketch_options_of(options == nullptr ? defaults : *options)
         .map([&](const SketchOptions& all) {
-          auto made = std::make_shared<GradientSketch>(count, all);
+          auto made = std::make_shared<GradientSketch>(make(all));
           *sketch = new tributary_sketch{std::move(made)};
         });
+  });
+}
+
+static_assert(TRIBUTARY_SKETCH_QUANTILES == static_cast<int>(SketchKind::quantiles));
+static_assert(TRIBUTARY_ROUND_NEAREST == static_cast<int>(Rounding::nearest));
+
+}  // namespace
+
+tributary_result tributary_sketch_create(tributary_sketch** sketch, size_t count,
+                                         const tributary_sketch_options* options) {
+  return create(sketch, options,
+                [&](const SketchOptions& all) { return GradientSketch(count, all); });
+}
+
+tributary_result tributary_sketch_create_low_rank(tributary_sketch** sketch, size_t rows,
+                                                  size_t columns, size_t rank,
+                                                  const tributary_sketch_options* options) {
+  if (columns != 0 && rows > host::elements_max / columns) {
+    return guarded([&]() -> Result<void> {
+      return invalid("a matrix of " + std::to_string(rows) + " x " + std::to_string(columns) +
+                     " is too great for one collective; split it");
+    });
+  }
+  return create(sketch, options, [&](const SketchOptions& all) {
+    return GradientSketch(LowRank{rows, columns, rank}, all);
   });
 }
 

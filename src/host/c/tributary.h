@@ -228,7 +228,8 @@ typedef enum tributary_rounding {
 
 typedef struct tributary_sketch_options {
   int kind;      /* a tributary_sketch_kind */
-  unsigned bits; /* that an element takes on its way: 16, 8 or 4; of quantiles 8, 4 or 2 */
+  unsigned bits; /* that an element takes on its way: 16, 8 or 4; of quantiles 8, 4 or 2; of a
+                  * matrix's factors also 32 */
   int rounding;  /* a tributary_rounding */
   int feedback;  /* not 0: what was rounded off is kept back, and added to the next vector */
   uint64_t seed; /* of stochastic rounding: the same one rounds the same way again */
@@ -243,13 +244,19 @@ typedef struct tributary_sketch tributary_sketch;
  * depends on how many ranks there are, so a collective says it. */
 tributary_result tributary_sketch_create(tributary_sketch** sketch, size_t count,
                                          const tributary_sketch_options* options);
+/* For vectors that are a matrix, row by row, of rows x columns elements: the ranks add up factors of
+ * it, (rows + columns) x rank elements, and get the product. `rank` is 1 up to the less of both. Of
+ * the options the kind is a grid, and 32 bits are floats. */
+tributary_result tributary_sketch_create_low_rank(tributary_sketch** sketch, size_t rows,
+                                                  size_t columns, size_t rank,
+                                                  const tributary_sketch_options* options);
 /* What of it is in flight goes on. Null is nothing. */
 void tributary_sketch_destroy(tributary_sketch* sketch);
 /* What is kept back, `count` elements; null without feedback. Not while a collective has it. */
 const float* tributary_sketch_residual(const tributary_sketch* sketch);
 
-/* All ranks have sketches of the same count, kind and bits, and get the same bits. `count` is the
- * sketch's. If it fails, all that was given is kept back, unless the deadline of its request passed
+/* All ranks have sketches of the same count, kind, bits and matrix, and get the same bits. `count`
+ * is the sketch's. If it fails, all that was given is kept back, unless the deadline of its request passed
  * before its turn. A sketch is one communicator's at a time; of that, several collectives may have
  * it in flight. */
 tributary_result tributary_sketched_allreduce(tributary_comm* comm, const float* in, float* out,

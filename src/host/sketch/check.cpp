@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "host/sketch/check.h"
 
+#include <algorithm>
 #include <string>
 
 #include "host/call_check.h"
@@ -24,6 +25,22 @@ Result<void> check_bits(const SketchOptions& options, std::uint32_t world_size) 
   return {};
 }
 
+// The factors of a matrix go on a grid, or as floats, which have room for any sum.
+Result<void> check_matrix(const LowRank& matrix, const SketchOptions& options,
+                          std::uint32_t world_size) {
+  const auto most = std::min(matrix.rows, matrix.columns);
+  if (matrix.rank == 0 || matrix.rank > most) {
+    return invalid("a matrix of " + std::to_string(matrix.rows) + " x " +
+                   std::to_string(matrix.columns) + " has no factors of rank " +
+                   std::to_string(matrix.rank) + ": give a rank from 1 to " + std::to_string(most));
+  }
+  if (options.kind != SketchKind::grid) {
+    return invalid("the factors of a matrix are added up, which codes of quantiles cannot be: "
+                   "choose a grid");
+  }
+  return options.bits == 32 ? Result<void>{} : check_bits(options, world_size);
+}
+
 }  // namespace
 
 Result<void> check(const Vectors& vectors, const GradientSketch& sketch, std::uint32_t world_size) {
@@ -31,7 +48,11 @@ Result<void> check(const Vectors& vectors, const GradientSketch& sketch, std::ui
   if (count != sketch.count() || vectors.out.size() != count) {
     return invalid("a vector has another length than its GradientSketch");
   }
-  if (auto checked = check_bits(sketch.options(), world_size); !checked) {
+  const auto& options_of_sketch = sketch.options();
+  const auto& matrix = sketch.matrix();
+  if (auto checked = matrix && count != 0 ? check_matrix(*matrix, options_of_sketch, world_size)
+                                          : check_bits(options_of_sketch, world_size);
+      !checked) {
     return checked;
   }
   CommunicatorOptions options;

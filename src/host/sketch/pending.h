@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "host/gradient_sketch.h"
 #include "host/sketch/chance.h"
@@ -35,6 +36,9 @@ class Pending {
   }
   // Of that, from which what was given is to be taken away; nothing without feedback.
   std::span<float> kept() { return sketch_.residual_; }
+  // Of a matrix; kept for the next round.
+  std::vector<float>& basis() { return sketch_.basis_; }
+  std::uint64_t round() const { return sketch_.rounds_; }
   void end() { ++sketch_.rounds_; }
 
  private:

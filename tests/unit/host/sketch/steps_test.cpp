@@ -1,121 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whole worlds of ranks that add up sketches, and what would carry these: reductions by the book,
-// in an order that is drawn.
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <random>
-#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
-#include "host/element_types.h"
-#include "host/sketch/grid_steps.h"
-#include "host/sketch/quantile_steps.h"
-#include "plain.h"
-#include "reduce/combine.h"
-#include "unit/host/values.h"
+#include "world.h"
 
 namespace tributary::host::sketch::test {
 namespace {
-
-using Vector = std::vector<float>;
-
-// Of one call, by rank.
-void bring_together(const std::vector<Call>& calls, std::mt19937_64& random) {
-  const auto& shape = calls.front().buffers;
-  std::vector<host::test::Elements> parts;
-  for (const auto& call : calls) {
-    ASSERT_EQ(call.collective, Collective::allreduce);
-    ASSERT_EQ(call.buffers.count, shape.count);
-    ASSERT_EQ(call.buffers.type, shape.type);
-    ASSERT_EQ(call.buffers.op, shape.op);
-    parts.emplace_back(call.buffers.in, call.buffers.in + call.buffers.bytes());
-  }
-  std::shuffle(parts.begin(), parts.end(), random);
-  host::test::with_type(shape.type, [&]<typename T>(T) {
-    if constexpr (host::test::is_exact_type<T>) {
-      for (std::size_t part = 1; part < parts.size(); ++part) {
-        for (std::size_t i = 0; i < shape.count; ++i) {
-          const auto sum = load<T>(parts[0].data(), i);
-          store(parts[0].data(), i, reduce::combine(shape.op, sum, load<T>(parts[part].data(), i)));
-        }
-      }
-    } else {
-      ADD_FAILURE() << "what is rounded has no place on the way";
-    }
-  });
-  for (const auto& call : calls) {
-    std::copy(parts[0].begin(), parts[0].end(), call.buffers.out);
-  }
-}
-
-// Ranks with a sketch each of vectors of the same length.
-class World {
- public:
-  World(std::size_t ranks, std::size_t count, const SketchOptions& options)
-      : scratch_(ranks), sketches_(ranks, GradientSketch(count, options)) {}
-
-  // The result of all ranks, after a check that they have the same bits.
-  Vector sum(std::vector<Vector> vectors, std::uint64_t seed = 1) {
-    const bool is_grid = sketches_[0].options().kind == SketchKind::grid;
-    is_grid ? run<GridSteps>(vectors, seed) : run<QuantileSteps>(vectors, seed);
-    for (const auto& one : vectors) {
-      EXPECT_TRUE(std::equal(one.begin(), one.end(), vectors[0].begin(), [](float a, float b) {
-        return std::bit_cast<std::uint32_t>(a) == std::bit_cast<std::uint32_t>(b);
-      }));
-    }
-    return vectors[0];
-  }
-  const GradientSketch& sketch(std::size_t rank) const { return sketches_[rank]; }
-
- private:
-  // In place.
-  template <typename Steps>
-  void run(std::vector<Vector>& vectors, std::uint64_t seed) {
-    const auto ranks = static_cast<std::uint32_t>(vectors.size());
-    std::mt19937_64 random(seed);
-    std::vector<Steps> steps;
-    for (std::uint32_t rank = 0; rank < ranks; ++rank) {
-      steps.emplace_back(Vectors{vectors[rank], vectors[rank]}, sketches_[rank], rank, ranks,
-                         scratch_[rank]);
-    }
-    for (;;) {
-      std::vector<Call> calls;
-      for (auto& of_rank : steps) {
-        if (const auto step = of_rank.next()) {
-          calls.push_back(step->call);
-        }
-      }
-      if (calls.empty()) {
-        return;
-      }
-      ASSERT_EQ(calls.size(), ranks) << "all have as many steps";
-      bring_together(calls, random);
-    }
-  }
-
-  std::vector<Scratch> scratch_;
-  std::vector<GradientSketch> sketches_;
-};
-
-std::vector<Vector> gradients(std::size_t ranks, std::size_t count, std::uint64_t seed) {
-  std::vector<Vector> vectors;
-  for (std::size_t rank = 0; rank < ranks; ++rank) {
-    vectors.push_back(gradient(count, seed * 1000 + rank));
-  }
-  return vectors;
-}
-
-std::vector<double> exact_sum(const std::vector<Vector>& vectors) {
-  std::vector<double> sum(vectors[0].size());
-  for (const auto& one : vectors) {
-    std::transform(sum.begin(), sum.end(), one.begin(), sum.begin(), std::plus<>());
-  }
-  return sum;
-}
 
 std::vector<SketchOptions> all_options() {
   std::vector<SketchOptions> all;
