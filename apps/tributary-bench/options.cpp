@@ -99,19 +99,27 @@ void declare_density(CLI::App& app, Raw& raw) {
       ->capture_default_str();
 }
 
-void declare_sketch(CLI::App& app, SketchOptions& out) {
+void declare_sketch(CLI::App& app, Options& options) {
+  auto& out = options.sketch;
   add_choice(app, "--sketch", out.kind,
              {{"grid", SketchKind::grid}, {"quantiles", SketchKind::quantiles}},
              "grid (integers that the network adds up; default) or quantiles (codes that all ranks "
              "get and decode)");
   app.add_option("--bits", out.bits,
-                 "of an element on its way: 16, 8 or 4 of a grid, 8, 4 or 2 of quantiles")
-      ->check(CLI::IsMember({16u, 8u, 4u, 2u}))
+                 "of an element on its way: 16, 8 or 4 of a grid, 8, 4 or 2 of quantiles, also 32 "
+                 "of factors")
+      ->check(CLI::IsMember({32u, 16u, 8u, 4u, 2u}))
       ->capture_default_str();
   add_choice(app, "--rounding", out.rounding,
              {{"stochastic", Rounding::stochastic}, {"nearest", Rounding::nearest}},
              "stochastic (default) or nearest");
   app.add_option("--seed", out.seed, "of stochastic rounding")->capture_default_str();
+  app.add_option("--low-rank", options.low_rank,
+                 "vectors are matrices, and go as two factors of this rank; 0: as they are")
+      ->capture_default_str();
+  app.add_option("--columns", options.columns,
+                 "of these matrices; 0: as near to a square as there is one")
+      ->capture_default_str();
 }
 
 // What is not given stays as the environment has it.
@@ -218,7 +226,7 @@ void declare(CLI::App& app, Collective collective, Raw& raw, Options& options) {
     declare_density(command, raw);
   }
   if (collective == Collective::sketched_allreduce) {
-    declare_sketch(command, options.sketch);
+    declare_sketch(command, options);
   }
   declare_run(command, raw, options);
 }

@@ -47,6 +47,8 @@ struct Options {
   std::uint32_t root = 0;  // of reduce and broadcast
   double density = 1;      // share of elements that are not zero; 1 unless it is_sparse()
   SketchOptions sketch;    // of a sketched allreduce
+  std::size_t low_rank = 0;  // of the factors that matrices go as; 0: as they are
+  std::size_t columns = 0;   // of these matrices; 0: as near to a square as there is one
   std::size_t iterations = 5;
   std::size_t warmups = 1;
   std::chrono::nanoseconds interval{};  // between the beginnings of iterations, at least
@@ -71,6 +73,8 @@ struct Options {
   }
   bool is_sparse() const { return collective == Collective::sparse_allreduce; }
   bool is_sketched() const { return collective == Collective::sketched_allreduce; }
+  // Of vectors of so many elements; nothing if they are no matrices.
+  std::optional<LowRank> matrix_of(std::size_t count) const;
   // A broadcast has one buffer, a barrier none, and a sparse allreduce returns its sum.
   bool has_out_of_place() const {
     return collective == Collective::allreduce || collective == Collective::reduce || is_sketched();

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What the command line means.
+#include <cmath>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 
@@ -64,6 +67,29 @@ void require_floats(const Options& options) {
   if (options.types != std::vector{wire::ElementType::f32} ||
       options.operators != std::vector{wire::Operator::sum}) {
     throw CLI::ValidationError("--datatype", "sketches are of f32, and added up");
+  }
+}
+
+// Every vector has to be whole rows.
+void require_matrices(const Options& options) {
+  if (options.low_rank == 0) {
+    if (options.sketch.bits == 32) {
+      throw CLI::ValidationError("--bits", "32 are for factors: say --low-rank");
+    }
+    return;
+  }
+  if (options.sketch.kind != SketchKind::grid) {
+    throw CLI::ValidationError("--low-rank", "factors go on a grid");
+  }
+  auto counts = options.counts;
+  for (const auto size : options.counts.empty() ? options.sizes : std::vector<std::size_t>{}) {
+    counts.push_back(size / sizeof(float));
+  }
+  for (const auto count : counts) {
+    if (options.columns != 0 && count % options.columns != 0) {
+      throw CLI::ValidationError("--columns", std::to_string(count) + " elements are no rows of " +
+                                                  std::to_string(options.columns));
+    }
   }
 }
 
@@ -150,6 +176,20 @@ bool can_be_verified(const Options& options) {
 
 }  // namespace
 
+std::optional<LowRank> Options::matrix_of(std::size_t count) const {
+  if (low_rank == 0) {
+    return std::nullopt;
+  }
+  if (columns != 0) {
+    return LowRank{count / columns, columns, low_rank};
+  }
+  auto rows = static_cast<std::size_t>(std::sqrt(static_cast<double>(count)));
+  while (rows > 1 && count % rows != 0) {
+    --rows;
+  }
+  return LowRank{rows, rows == 0 ? 0 : count / rows, low_rank};
+}
+
 void interpret(const Raw& raw, Options& options) {
   options.sizes = sizes_of(raw);
   options.counts = raw.counts;
@@ -166,6 +206,7 @@ void interpret(const Raw& raw, Options& options) {
   }
   if (options.is_sketched()) {
     require_floats(options);
+    require_matrices(options);
     options.sketch.feedback = false;  // sums would have what is left of those before
   }
   require_reduction(options);

@@ -11,6 +11,11 @@ namespace {
 
 constexpr int untouched = 0xa5;
 
+GradientSketch sketch_of(const Options& options, std::size_t count) {
+  const auto matrix = options.matrix_of(count);
+  return matrix ? GradientSketch(*matrix, options.sketch) : GradientSketch(count, options.sketch);
+}
+
 }  // namespace
 
 void Sparse::take(const std::byte* elements, std::size_t count, std::size_t element_bytes) {
@@ -35,7 +40,7 @@ Placement::Placement(const Task& task, bool in_place)
       is_root_(task.problem.rank == options_.root),
       input_(bytes_, options_.misalignment),
       output_(in_place ? 0 : bytes_, options_.misalignment),
-      sketch_(options_.is_sketched() ? count_ : 0, options_.sketch) {}
+      sketch_(sketch_of(options_, options_.is_sketched() ? count_ : 0)) {}
 
 void Placement::prepare(std::size_t iteration) {
   if (sample_ == nullptr || bytes_ == 0) {

@@ -137,7 +137,8 @@ class JsonReport final : public Report {
           {"kind", options.sketch.kind == SketchKind::grid ? "grid" : "quantiles"},
           {"bits", options.sketch.bits},
           {"rounding", options.sketch.rounding == Rounding::nearest ? "nearest" : "stochastic"},
-          {"seed", options.sketch.seed}};
+          {"seed", options.sketch.seed},
+          {"low_rank", options.low_rank}};
     }
     document_["payload_bytes_max"] = setting.payload_bytes_max;
     document_["payload_efficiency"] = setting.payload_efficiency();

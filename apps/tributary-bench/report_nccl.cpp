@@ -24,6 +24,9 @@ void print_head(const Options& options, const Setting& setting) {
   }
   if (options.is_sketched()) {
     std::printf(", %u bits", options.sketch.bits);
+    if (options.low_rank != 0) {
+      std::printf(", factors of rank %zu", options.low_rank);
+    }
   }
   std::printf("\n");
 }

@@ -18,16 +18,28 @@ float gradient(std::uint32_t rank, std::size_t index) {
   return (bits & 1) != 0 ? -magnitude : magnitude;
 }
 
-class SketchSample final : public Sample {
+// The columns of the right factor are those of all ranks.
+float matrix_element(const LowRank& shape, std::uint32_t rank, std::size_t index) {
+  constexpr std::uint32_t everybody = 0xffffffff;
+  const auto row = index / shape.columns;
+  const auto column = index % shape.columns;
+  float sum = 0;
+  for (std::size_t k = 0; k < shape.rank; ++k) {
+    sum += gradient(rank, k * shape.rows + row) * gradient(everybody, k * shape.columns + column);
+  }
+  return sum;
+}
+
+class RoundedSample : public Sample {
  public:
-  SketchSample(const Problem& problem, double slack)
-      : slack_(problem.world_size == 1 ? 0 : slack * problem.world_size),
-        input_(problem.count),
-        sum_(problem.count) {
+  // Calls element(rank, index) for what ranks give. Iterations are rotated by so many elements.
+  template <typename Element>
+  RoundedSample(const Problem& problem, std::size_t rotated_by, Element element)
+      : rotated_by_(rotated_by), input_(problem.count), sum_(problem.count) {
     for (std::size_t i = 0; i < problem.count; ++i) {
-      input_[i] = gradient(problem.rank, i);
+      input_[i] = element(problem.rank, i);
       for (std::uint32_t rank = 0; rank < problem.world_size; ++rank) {
-        sum_[i] += static_cast<double>(gradient(rank, i));
+        sum_[i] += static_cast<double>(element(rank, i));
       }
     }
   }
@@ -37,14 +49,6 @@ class SketchSample final : public Sample {
       std::memcpy(static_cast<std::byte*>(buffer) + position * sizeof(float), &input_[i],
                   sizeof(float));
     });
-  }
-  std::uint64_t wrong_results(std::size_t iteration, const void* result) const override {
-    std::uint64_t wrong = 0;
-    for_rotated(iteration, [&](std::size_t position, std::size_t i) {
-      const double off = std::fabs(static_cast<double>(at(result, position)) - sum_[i]);
-      wrong += off <= slack_ ? 0 : 1;  // a NaN is wrong, too
-    });
-    return wrong;
   }
   std::uint64_t wrong_inputs(std::size_t iteration, const void* input) const override {
     std::uint64_t wrong = 0;
@@ -63,7 +67,7 @@ class SketchSample final : public Sample {
     return of_sum > 0 ? std::sqrt(squares / of_sum) : 0;
   }
 
- private:
+ protected:
   static float at(const void* elements, std::size_t position) {
     float value;
     std::memcpy(&value, static_cast<const std::byte*>(elements) + position * sizeof value,
@@ -74,19 +78,63 @@ class SketchSample final : public Sample {
   template <typename F>
   void for_rotated(std::size_t iteration, F f) const {
     for (std::size_t position = 0; position < input_.size(); ++position) {
-      f(position, (position + iteration) % input_.size());
+      f(position, (position + iteration * rotated_by_) % input_.size());
     }
   }
+  std::size_t count() const { return input_.size(); }
+  double sum(std::size_t i) const { return sum_[i]; }
 
-  double slack_;
+ private:
+  std::size_t rotated_by_;
   std::vector<float> input_;
   std::vector<double> sum_;
+};
+
+class SketchSample final : public RoundedSample {
+ public:
+  SketchSample(const Problem& problem, double slack)
+      : RoundedSample(problem, 1, gradient),
+        slack_(problem.world_size == 1 ? 0 : slack * problem.world_size) {}
+
+  std::uint64_t wrong_results(std::size_t iteration, const void* result) const override {
+    std::uint64_t wrong = 0;
+    for_rotated(iteration, [&](std::size_t position, std::size_t i) {
+      const double off = std::fabs(static_cast<double>(at(result, position)) - sum(i));
+      wrong += off <= slack_ ? 0 : 1;  // a NaN is wrong, too
+    });
+    return wrong;
+  }
+
+ private:
+  double slack_;
+};
+
+class MatrixSample final : public RoundedSample {
+ public:
+  MatrixSample(const Problem& problem, const LowRank& shape, double slack)
+      : RoundedSample(problem, shape.columns,
+                      [&shape](std::uint32_t rank, std::size_t index) {
+                        return matrix_element(shape, rank, index);
+                      }),
+        slack_(problem.world_size == 1 ? 0 : slack) {}
+
+  std::uint64_t wrong_results(std::size_t iteration, const void* result) const override {
+    return relative_error(iteration, result) <= slack_ ? 0 : count();
+  }
+
+ private:
+  double slack_;
 };
 
 }  // namespace
 
 std::unique_ptr<Sample> make_sketch_sample(const Problem& problem, double slack) {
   return std::make_unique<SketchSample>(problem, slack);
+}
+
+std::unique_ptr<Sample> make_matrix_sample(const Problem& problem, const LowRank& shape,
+                                           double slack) {
+  return std::make_unique<MatrixSample>(problem, shape, slack);
 }
 
 }  // namespace tributary::bench

@@ -8,6 +8,7 @@ import concurrent.futures
 import datetime
 import gc
 import inspect
+import math
 import os
 import signal
 import sys
@@ -336,6 +337,14 @@ def sketches() -> None:
             sums += comm.isketched_allreduce(given.copy(), sketch).wait()
         assert abs(sums - 10 * exact).max() <= comm.size * unit * 1.1
         assert abs(numpy.asarray(sketch.residual())).max() <= unit * 1.1
+        matrix = numpy.outer(numpy.arange(40), numpy.arange(60)).astype("f4") * (comm.rank + 1)
+        as_factors = tributary.Sketch.low_rank(40, 60, 2, bits=32)
+        assert as_factors.count == 2400
+        result = comm.sketched_allreduce(matrix, as_factors)
+        scale = comm.size * (comm.size + 1) / 2
+        assert abs(result - numpy.outer(numpy.arange(40), numpy.arange(60)) * scale).max() < 0.01 * scale
+        raised(tributary.InvalidArgumentError,
+               lambda: comm.sketched_allreduce(matrix, tributary.Sketch.low_rank(40, 60, 41)), "1 to 40")
         by_codes = tributary.Sketch(COUNT, kind="quantiles", bits=8, rounding="nearest", feedback=False)
         assert by_codes.residual() is None and by_codes.count == COUNT
         assert abs(comm.sketched_allreduce(gradient(comm.rank), by_codes) - exact).max() < 0.2
@@ -370,18 +379,30 @@ class Parameter:
         return self.address
 
 
+class Gradient:
+    def __init__(self, *shape: int):
+        self.shape = shape
+
+    def numel(self) -> int:
+        return math.prod(self.shape)
+
+
 class Bucket:
     """As DDP hands it to a hook."""
 
-    def __init__(self, values: numpy.ndarray, addresses: tuple = (1, 2)):
-        self.gradients = Gradients(values)
+    def __init__(self, values: numpy.ndarray, addresses: tuple = (1, 2), shapes: tuple = ()):
+        self.flat = Gradients(values)
         self.addresses = addresses
+        self.shapes = shapes
 
     def index(self) -> int:
         return 0
 
     def buffer(self) -> Gradients:
-        return self.gradients
+        return self.flat
+
+    def gradients(self) -> list:
+        return [Gradient(*shape) for shape in self.shapes]
 
     def parameters(self) -> list:
         return [Parameter(address) for address in self.addresses]
@@ -409,7 +430,7 @@ def gradient_hook() -> None:
         for _ in range(10):
             bucket = Bucket(gradient(comm.rank))
             averaged = hook(None, bucket).wait()
-            assert averaged is bucket.gradients
+            assert averaged is bucket.flat
             assert abs(averaged.values - exact).max() <= 2 * unit
             sums += averaged.values
         # What was rounded off came with the next one.
@@ -420,6 +441,17 @@ def gradient_hook() -> None:
             numpy.testing.assert_allclose(averaged.wait().values, 1, atol=2 / 127 * comm.size)
         raised(TypeError, lambda: hook(None, Bucket(numpy.ones(7), (9,))), "f32")
         comm.barrier()
+        # A bias, a matrix, two vectors, and a matrix that is too small for factors.
+        shapes = (30,), (30, 5, 8), (10,), (3,), (4, 4)
+        count = sum(math.prod(shape) for shape in shapes)
+        factored = tributary.hooks.sketch_hook(comm, Averaged, bits=16, low_rank=2)
+        before = comm.statistics("sketch_bytes")
+        bucket = Bucket(numpy.arange(count, dtype="f4") * (comm.rank + 1), (7,), shapes)
+        averaged = factored(None, bucket).wait().values
+        exact = numpy.arange(count) * (comm.size + 1) / 2
+        assert abs(averaged - exact).max() < 0.002 * exact.max(), abs(averaged - exact).max()
+        # The bounds are one word for each 512 elements: one for each vector and factor.
+        assert comm.statistics("sketch_bytes") - before == 2 * (30 + 2 * (30 + 40) + 29 + 4)
         too_few = tributary.hooks.sketch_hook(comm, Averaged, bits=5)
         raised(tributary.InvalidArgumentError,
                lambda: too_few(None, Bucket(numpy.ones(7, "f4"))).wait(), "5 bits")

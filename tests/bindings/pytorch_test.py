@@ -254,6 +254,9 @@ def hooks() -> None:
     every = [torch.zeros_like(sketched) for _ in range(dist.get_world_size())]
     dist.all_gather(every, sketched)
     assert all(torch.equal(one, sketched) for one in every)
+    factored = _trained(hook=tributary.torch.sketch_hook(bits=32, low_rank=2))
+    dist.all_gather(every, factored)
+    assert all(torch.equal(one, factored) for one in every)
     # Such a hook has one bucket: those of two would come in different orders on different ranks.
     state = powerSGD_hook.PowerSGDState(None, matrix_approximation_rank=1, start_powerSGD_iter=4)
     reduced = _trained(hook=powerSGD_hook.powerSGD_hook, state=state, bucket_cap_mb=25)

@@ -136,6 +136,10 @@ void add_sketch(py::module_& module) {
                     std::uint64_t>(),
            "count"_a, py::kw_only(), "kind"_a = "grid", "bits"_a = 8, "rounding"_a = "stochastic",
            "feedback"_a = true, "seed"_a = 0)
+      .def_static("low_rank", &Sketch::low_rank, "rows"_a, "columns"_a, "rank"_a, py::kw_only(),
+                  "bits"_a = 8, "rounding"_a = "stochastic", "feedback"_a = true, "seed"_a = 0,
+                  "For matrices, row by row, that go as two factors of that rank, whose elements "
+                  "take so many bits; of 32 they are floats.")
       .def_property_readonly("count", &Sketch::count, "Elements of the vectors that it is for.")
       .def("residual", &Sketch::residual,
            "A copy of what was rounded off and is kept back for the next call; None without "

@@ -23,16 +23,31 @@ int rounding_named(const std::string& name) {
   return name == "nearest" ? TRIBUTARY_ROUND_NEAREST : TRIBUTARY_ROUND_STOCHASTIC;
 }
 
+// Calls create(place, options).
+template <typename Create>
+tributary_sketch* make(const tributary_sketch_options& options, Create create) {
+  tributary_sketch* made = nullptr;
+  check(create(&made, &options));
+  return made;
+}
+
 }  // namespace
 
 Sketch::Sketch(std::size_t count, const std::string& kind, unsigned bits,
                const std::string& rounding, bool feedback, std::uint64_t seed)
-    : count_(count), handle_(nullptr, tributary_sketch_destroy) {
-  const tributary_sketch_options options{kind_named(kind), bits, rounding_named(rounding),
-                                         feedback ? 1 : 0, seed};
-  tributary_sketch* made = nullptr;
-  check(tributary_sketch_create(&made, count, &options));
-  handle_.reset(made);
+    : Sketch(count, make({kind_named(kind), bits, rounding_named(rounding), feedback ? 1 : 0, seed},
+                         [&](auto** place, const auto* options) {
+                           return tributary_sketch_create(place, count, options);
+                         })) {}
+
+Sketch Sketch::low_rank(std::size_t rows, std::size_t columns, std::size_t rank, unsigned bits,
+                        const std::string& rounding, bool feedback, std::uint64_t seed) {
+  auto* const made =
+      make({TRIBUTARY_SKETCH_GRID, bits, rounding_named(rounding), feedback ? 1 : 0, seed},
+           [&](auto** place, const auto* options) {
+             return tributary_sketch_create_low_rank(place, rows, columns, rank, options);
+           });
+  return {rows * columns, made};
 }
 
 py::object Sketch::residual() const {

@@ -17,6 +17,9 @@ class Sketch {
   // Throws ValueError for a name that there is not.
   Sketch(std::size_t count, const std::string& kind, unsigned bits, const std::string& rounding,
          bool feedback, std::uint64_t seed);
+  // For matrices, which go as factors.
+  static Sketch low_rank(std::size_t rows, std::size_t columns, std::size_t rank, unsigned bits,
+                         const std::string& rounding, bool feedback, std::uint64_t seed);
 
   std::size_t count() const { return count_; }
   // What is kept back, as an array.array of its own; None without feedback.
@@ -24,6 +27,9 @@ class Sketch {
   tributary_sketch* get() const { return handle_.get(); }
 
  private:
+  Sketch(std::size_t count, tributary_sketch* made)
+      : count_(count), handle_(made, tributary_sketch_destroy) {}
+
   std::size_t count_;
   std::unique_ptr<tributary_sketch, decltype(&tributary_sketch_destroy)> handle_;
 };

@@ -21,7 +21,7 @@ extern "C" {
 /* Within one major version programs that were compiled against a lower minor version go on running.
  */
 #define TRIBUTARY_MAJOR 1
-#define TRIBUTARY_MINOR 3
+#define TRIBUTARY_MINOR 4
 /* Of the library that is loaded: major * 1000 + minor. */
 int tributary_version(void);
 

@@ -250,9 +250,33 @@ TEST_F(BenchOptions, ASketchIsOfFloatsAndHasBits) {
   EXPECT_EQ(other->sketch.bits, 2u);
   EXPECT_EQ(other->sketch.rounding, Rounding::nearest);
   EXPECT_FALSE(parse({"--bits", "5"}, "sketched_allreduce").options);
+  EXPECT_FALSE(parse({"--bits", "32"}, "sketched_allreduce").options);
   EXPECT_FALSE(parse({"--type", "f64"}, "sketched_allreduce").options);
   EXPECT_FALSE(parse({"--misalign", "1"}, "sketched_allreduce").options);
   EXPECT_TRUE(parse({"--misalign", "4"}, "sketched_allreduce").options);
+}
+
+TEST_F(BenchOptions, MatricesAreAsNearToSquaresAsTheyCanBe) {
+  const auto parsed = parse({"--low-rank", "4", "--bits", "32"}, "sketched_allreduce").options;
+  ASSERT_TRUE(parsed);
+  const auto shape = [&](std::size_t count) {
+    const auto matrix = parsed->matrix_of(count).value();
+    EXPECT_EQ(matrix.rank, 4u);
+    return std::pair(matrix.rows, matrix.columns);
+  };
+  EXPECT_EQ(shape(1024), std::pair(32ul, 32ul));
+  EXPECT_EQ(shape(2048), std::pair(32ul, 64ul));
+  EXPECT_EQ(shape(100003), std::pair(1ul, 100003ul));
+  EXPECT_EQ(shape(0).first, 0u);
+  const auto wide =
+      parse({"--low-rank", "4", "--columns", "100", "--counts", "300,1000"}, "sketched_allreduce")
+          .options;
+  ASSERT_TRUE(wide);
+  EXPECT_EQ(wide->matrix_of(1000)->rows, 10u);
+  EXPECT_FALSE(parse({"--low-rank", "4", "--columns", "7", "--counts", "300"}, "sketched_allreduce")
+                   .options);
+  EXPECT_FALSE(parse({"--low-rank", "4", "--sketch", "quantiles"}, "sketched_allreduce").options);
+  EXPECT_FALSE(parse({}, "sketched_allreduce").options->matrix_of(1024));
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include "sample.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <functional>
 #include <numeric>
@@ -175,6 +176,38 @@ TEST(Sample, OfSketchesSaysHowFarResultsAreOff) {
   EXPECT_NEAR(sample->relative_error(7, sum.data()), 0.01, 1e-5);
   sum[3] += 0.05f;
   EXPECT_EQ(sample->wrong_results(7, sum.data()), 1u);
+}
+
+TEST(Sample, OfMatricesIsWrongAsAWhole) {
+  constexpr LowRank shape = {20, 50, 2};
+  Problem problem{ElementType::f32, Operator::sum, shape.rows * shape.columns, 0, 3};
+  const auto sample = make_matrix_sample(problem, shape, 0.02);
+  std::vector<float> sum(problem.count);
+  for (problem.rank = 0; problem.rank < problem.world_size; ++problem.rank) {
+    std::vector<float> in(problem.count);
+    make_matrix_sample(problem, shape, 0.02)->fill(7, in.data());
+    std::transform(sum.begin(), sum.end(), in.begin(), sum.begin(), std::plus<>());
+  }
+  EXPECT_LT(sample->relative_error(7, sum.data()), 1e-6);
+  EXPECT_GT(sample->relative_error(8, sum.data()), 0.5) << "of another iteration";
+  // All minors of three rows and columns of a matrix of rank two are zero.
+  const auto at = [&](std::size_t i, std::size_t j) {
+    return static_cast<double>(sum[(3 * i + 1) * shape.columns + 7 * j]);
+  };
+  double minor = 0;
+  double magnitude = 0;
+  for (std::size_t i = 0; i < 3; ++i) {
+    const auto forth = at(0, i) * at(1, (i + 1) % 3) * at(2, (i + 2) % 3);
+    const auto back = at(0, i) * at(1, (i + 2) % 3) * at(2, (i + 1) % 3);
+    minor += forth - back;
+    magnitude += std::abs(forth) + std::abs(back);
+  }
+  EXPECT_LT(std::abs(minor), 1e-5 * magnitude);
+  EXPECT_EQ(sample->wrong_results(7, sum.data()), 0u);
+  for (auto& element : sum) {
+    element *= 1.03f;
+  }
+  EXPECT_EQ(sample->wrong_results(7, sum.data()), problem.count);
 }
 
 }  // namespace

@@ -328,6 +328,54 @@ TEST(Communicator, SketchedAllreduceByQuantilesAndInPlace) {
   });
 }
 
+// Element (i, j) is a sum of two products, so that all sums have rank two.
+std::vector<float> matrix_of(std::uint32_t rank, const LowRank& shape) {
+  std::vector<float> matrix(shape.rows * shape.columns);
+  for (std::size_t i = 0; i < shape.rows; ++i) {
+    for (std::size_t j = 0; j < shape.columns; ++j) {
+      const auto row = static_cast<float>(i % 7 + rank);
+      matrix[i * shape.columns + j] = row * static_cast<float>(j % 5) - static_cast<float>(i % 3);
+    }
+  }
+  return matrix;
+}
+
+TEST_P(Worlds, SketchedAllreduceOfMatricesOverSockets) {
+  std::vector<std::vector<float>> sums(GetParam());
+  for (const bool reproducible : {false, true}) {
+    run_world(
+        GetParam(),
+        [&](Communicator& communicator) {
+          const auto ranks = communicator.world_size();
+          constexpr LowRank shape = {120, 300, 3};
+          for (const unsigned bits : {16u, 32u}) {
+            GradientSketch sketch(shape, {SketchKind::grid, bits});
+            auto sum = matrix_of(communicator.rank(), shape);
+            const auto done = communicator.sketched_allreduce(sum, sketch);
+            ASSERT_TRUE(done) << done.error().message;
+            std::vector<float> expected(sum.size());
+            for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+              const auto of_rank = matrix_of(rank, shape);
+              std::transform(expected.begin(), expected.end(), of_rank.begin(), expected.begin(),
+                             std::plus<>());
+            }
+            for (std::size_t i = 0; i < sum.size(); ++i) {
+              ASSERT_NEAR(sum[i], expected[i], bits == 32 ? 1e-2 : 1) << bits << ' ' << i;
+            }
+            sums[communicator.rank()] = std::move(sum);
+          }
+          const auto statistics = communicator.statistics();
+          const auto factors = ranks == 1 ? 0u : 3u * (120 + 300);
+          EXPECT_EQ(statistics["sketch_bytes_of_floats"], ranks == 1 ? 0u : 2u * 4 * 120 * 300);
+          EXPECT_EQ(statistics["sketch_bytes"], (2 + 4) * factors + (ranks == 1 ? 0 : 2 * (1 + 2)));
+        },
+        [&](CommunicatorOptions& options) { options.reproducible = reproducible; });
+    for (const auto& sum : sums) {
+      EXPECT_EQ(sum, sums[0]) << "all ranks have the same bits";
+    }
+  }
+}
+
 TEST(Communicator, ASketchedAllreduceThatOneRankRefusesIsNoLaterOne) {
   run_world(
       2,
@@ -361,6 +409,18 @@ TEST(Communicator, RefusesSketchesThatCannotBe) {
   EXPECT_TRUE(refused(2, {SketchKind::quantiles, 16}));
   EXPECT_FALSE(refused(2, {SketchKind::quantiles, 2}));
   EXPECT_FALSE(refused(2, {}));
+  EXPECT_TRUE(refused(2, {SketchKind::grid, 32})) << "only factors are floats";
+  const auto refused_matrix = [&](const LowRank& matrix, const SketchOptions& options) {
+    GradientSketch sketch(matrix, options);
+    const auto done = alone->sketched_allreduce(values, sketch);
+    return !done && done.error().code == Error::Code::invalid_argument;
+  };
+  EXPECT_TRUE(refused_matrix({1, 2, 0}, {}));
+  EXPECT_TRUE(refused_matrix({1, 2, 2}, {}));
+  EXPECT_TRUE(refused_matrix({2, 2, 1}, {})) << "of four elements";
+  EXPECT_TRUE(refused_matrix({1, 2, 1}, {SketchKind::quantiles, 8}));
+  EXPECT_TRUE(refused_matrix({1, 2, 1}, {SketchKind::grid, 2}));
+  EXPECT_FALSE(refused_matrix({1, 2, 1}, {SketchKind::grid, 32}));
   EXPECT_EQ(values, (std::vector<float>{1, 2})) << "a single rank rounds nothing";
 }
 

@@ -6,27 +6,57 @@ from concurrent.futures import ThreadPoolExecutor
 from ._core import Sketch
 
 
-def sketch_hook(communicator, future, *, bits: int = 8, feedback: bool = True, **more):
+def _parts(bucket, low_rank: int) -> list[tuple[int, int, int]]:
+    """What of a bucket goes by a sketch each: the first element, how many, and how many of these make a row.
+
+    Matrices that are twice as great as their factors go by themselves, and what lies between them together, which has
+    rows of one element.
+    """
+    parts = []
+    first = 0
+    for gradient in bucket.gradients():
+        count = gradient.numel()
+        columns = count // gradient.shape[0] if len(gradient.shape) > 1 and count else 1
+        rows = count // columns
+        if min(rows, columns) <= low_rank or 2 * low_rank * (rows + columns) > count:
+            columns = 1
+        if columns == 1 and parts and parts[-1][2] == 1:
+            parts[-1] = parts[-1][0], parts[-1][1] + count, 1
+        else:
+            parts.append((first, count, columns))
+        first += count
+    return parts
+
+
+def sketch_hook(communicator, future, *, bits: int = 8, feedback: bool = True, low_rank: int = 0, **more):
     """A hook that averages gradients over the ranks of a communicator, each rounded to so many bits on its way.
 
-    `future` makes one: torch.futures.Future. `more` is for tributary.Sketch. What was rounded off of a bucket comes
-    with its next gradients, as long as it has the same parameters: DDP makes its buckets anew after the first step.
+    `future` makes one: torch.futures.Future. With `low_rank`, layers of weights go as factors of that rank. `more` is
+    for tributary.Sketch. What was rounded off of a bucket comes with its next gradients, as long as it has the same
+    parameters: DDP makes its buckets anew after the first step.
     """
-    kept = {}  # by the bucket's index: its parameters, and its sketch
+    kept = {}  # by the bucket's index: its parameters, and its parts with their sketches
     # Of DDP's hooks none may wait, and futures end by whoever does.
     waiter = ThreadPoolExecutor(1, "tributary-sketches")
 
-    def sketch_of(bucket, count: int) -> Sketch:
+    def sketch_of(count: int, columns: int) -> Sketch:
+        if columns == 1:
+            return Sketch(count, bits=min(bits, 16), feedback=feedback, **more)
+        return Sketch.low_rank(count // columns, columns, low_rank, bits=bits, feedback=feedback, **more)
+
+    def sketches_of(bucket, count: int) -> list[tuple[slice, Sketch]]:
         parameters = [parameter.data_ptr() for parameter in bucket.parameters()]
         known = kept.get(bucket.index())
         if known is None or known[0] != parameters:
-            known = parameters, Sketch(count, bits=bits, feedback=feedback, **more)
+            parts = _parts(bucket, low_rank) if low_rank else [(0, count, 1)]
+            known = parameters, [(slice(first, first + n), sketch_of(n, columns)) for first, n, columns in parts]
             kept[bucket.index()] = known
         return known[1]
 
-    def finish(request, gradients, averaged) -> None:
+    def finish(requests, gradients, averaged) -> None:
         try:
-            request.wait()
+            for request in requests:
+                request.wait()
             averaged.set_result(gradients.div_(communicator.size))
         except Exception as error:  # DDP raises it
             averaged.set_exception(error)
@@ -35,9 +65,10 @@ def sketch_hook(communicator, future, *, bits: int = 8, feedback: bool = True, *
     def sketched(_state, bucket):
         gradients = bucket.buffer()
         vector = gradients.numpy()  # the same memory
-        request = communicator.isketched_allreduce(vector, sketch_of(bucket, vector.size))
+        requests = [communicator.isketched_allreduce(vector[part], sketch)
+                    for part, sketch in sketches_of(bucket, vector.size)]
         averaged = future()
-        waiter.submit(finish, request, gradients, averaged)
+        waiter.submit(finish, requests, gradients, averaged)
         return averaged
 
     return sketched

@@ -50,16 +50,17 @@ def compress_bf16(group, bucket):
     return reducing.then(lambda reduced: bucket.buffer().copy_(reduced.value()[0]))
 
 
-def sketch_hook(bits: int = 8, feedback: bool = True, communicator: Communicator | None = None, **more):
+def sketch_hook(bits: int = 8, feedback: bool = True, communicator: Communicator | None = None, low_rank: int = 0,
+                **more):
     """A hook of DDP's by which each gradient goes as a few bits, and what was rounded off comes with the next one.
 
         model.register_comm_hook(None, tributary.torch.sketch_hook(bits=8))
 
     All ranks of the default group call it, whatever its backend. It makes a communicator of them, unless it is
-    given one. `more` is for tributary.Sketch.
+    given one. With `low_rank`, layers of weights go as factors of that rank. `more` is for tributary.Sketch.
     """
     return hooks.sketch_hook(communicator or _communicator_of_all(), _torch.futures.Future, bits=bits,
-                             feedback=feedback, **more)
+                             feedback=feedback, low_rank=low_rank, **more)
 
 
 def _communicator_of_all() -> Communicator:

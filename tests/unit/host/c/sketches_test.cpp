@@ -85,6 +85,34 @@ TEST(CSketches, OptionsAreThoseOfTheSketch) {
   });
 }
 
+TEST(CSketches, AMatrixGoesAsItsFactors) {
+  std::vector<std::vector<float>> sums(sketch_world);
+  run_c_world(sketch_world, [&](tributary_comm* comm) {
+    const auto rank = tributary_comm_rank(comm);
+    tributary_sketch_options options = TRIBUTARY_SKETCH_DEFAULTS;
+    options.bits = 32;
+    tributary_sketch* made = nullptr;
+    ASSERT_EQ(tributary_sketch_create_low_rank(&made, 50, 100, 2, &options), TRIBUTARY_SUCCESS);
+    const CSketch sketch(made);
+    auto& inout = sums[rank];
+    for (std::size_t i = 0; i < sketched_count; ++i) {
+      inout.push_back(static_cast<float>(i / 100 * (i % 100) + rank));
+    }
+    ASSERT_EQ(tributary_sketched_allreduce(comm, inout.data(), inout.data(), sketched_count,
+                                           sketch.get()),
+              TRIBUTARY_SUCCESS)
+        << tributary_last_error();
+    for (std::size_t i = 0; i < sketched_count; ++i) {
+      ASSERT_NEAR(inout[i], static_cast<float>(3 * (i / 100) * (i % 100) + 3), 0.05) << i;
+    }
+    std::uint64_t bytes = 0;
+    ASSERT_EQ(tributary_comm_statistic(comm, "sketch_bytes", &bytes), TRIBUTARY_SUCCESS);
+    EXPECT_EQ(bytes, (50 + 100) * 2 * sizeof(float));
+  });
+  EXPECT_EQ(sums[0], sums[1]);
+  EXPECT_EQ(sums[0], sums[2]);
+}
+
 TEST(CSketches, ASketchMayEndBeforeItsCollectives) {
   run_c_world(2, [](tributary_comm* comm) {
     std::vector<std::vector<float>> vectors(5, c_gradient(tributary_comm_rank(comm)));
@@ -135,6 +163,10 @@ TEST(CSketches, WhatMakesNoSenseIsRefused) {
   options = TRIBUTARY_SKETCH_DEFAULTS;
   options.rounding = 3;
   EXPECT_EQ(tributary_sketch_create(&sketch, sketched_count, &options), TRIBUTARY_INVALID_ARGUMENT);
+  EXPECT_EQ(sketch, nullptr);
+  EXPECT_EQ(tributary_sketch_create_low_rank(&sketch, SIZE_MAX / 2, 3, 1, nullptr),
+            TRIBUTARY_INVALID_ARGUMENT);
+  EXPECT_THAT(tributary_last_error(), HasSubstr("too great"));
   EXPECT_EQ(sketch, nullptr);
   tributary_sketch_destroy(sketch);
   run_c_world(2, [](tributary_comm* comm) {
