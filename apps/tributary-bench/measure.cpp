@@ -148,8 +148,8 @@ double sketch_slack(const SketchOptions& sketch, const Problem& problem) {
   return units / levels_of(sketch, problem) + rounding_of_floats;
 }
 
-// How far the sum of matrices may be off, as part of it: what the left factor lost has another basis
-// for it, which is as far off where two of its columns are nearly the same.
+// How far the sum of matrices may be off, as part of it: what the left factor lost has another
+// basis for it, which is as far off where two of its columns are nearly the same.
 double matrix_slack(const SketchOptions& sketch, const Problem& problem) {
   constexpr double rounding_of_floats = 1e-4;
   const double of_grid = 100 * std::sqrt(problem.world_size) / levels_of(sketch, problem);

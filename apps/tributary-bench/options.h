@@ -44,9 +44,9 @@ struct Options {
   std::string between = "auto";         // the machines of a hierarchy
   std::uint32_t local_rank = 0;
   std::uint32_t local_world_size = 1;
-  std::uint32_t root = 0;  // of reduce and broadcast
-  double density = 1;      // share of elements that are not zero; 1 unless it is_sparse()
-  SketchOptions sketch;    // of a sketched allreduce
+  std::uint32_t root = 0;    // of reduce and broadcast
+  double density = 1;        // share of elements that are not zero; 1 unless it is_sparse()
+  SketchOptions sketch;      // of a sketched allreduce
   std::size_t low_rank = 0;  // of the factors that matrices go as; 0: as they are
   std::size_t columns = 0;   // of these matrices; 0: as near to a square as there is one
   std::size_t iterations = 5;

@@ -26,8 +26,8 @@ enum class Rounding : std::uint8_t {
 
 struct SketchOptions {
   SketchKind kind = SketchKind::grid;
-  // That an element takes on its way: 16, 8 or 4; of quantiles 8, 4 or 2; of a matrix's factors also
-  // 32, which are floats.
+  // That an element takes on its way: 16, 8 or 4; of quantiles 8, 4 or 2; of a matrix's factors
+  // also 32, which are floats.
   unsigned bits = 8;
   Rounding rounding = Rounding::stochastic;
   bool feedback = true;    // what was rounded off is kept back, and added to the next vector

@@ -51,6 +51,19 @@ class Sketch(unittest.TestCase):
                 document = self.reduce("--sketch", "quantiles", "--bits", bits)
                 self.assertEqual({row["algorithm"] for row in document["rows"]}, {"canary"})
 
+    def test_matrices_by_their_factors(self):
+        for bits, most in ((32, 1e-4), (16, 0.01), (8, 1.5)):
+            with self.subTest(bits=bits):
+                how = ("--low-rank", 3, "--bits", bits, "--counts", "9,4096,400000")
+                switches = self.reduce(*how, "--algorithm", "canary", "--fallback", "error")
+                self.assertEqual({row["algorithm"] for row in switches["rows"]}, {"canary"})
+                self.assertLess(max(self.errors(switches)), most)
+                figures = switches["statistics"]
+                self.assertLess(figures["sketch_bytes"], 0.02 * figures["sketch_bytes_of_floats"])
+                if bits != 32:  # sums of integers
+                    self.assertEqual(self.errors(switches), self.errors(self.reduce(*how, "--algorithm", "ring")))
+        self.lab.assert_balanced(self)
+
     def test_seeds_replay(self):
         first, again, other = (self.errors(self.reduce("--seed", seed)) for seed in (3, 3, 4))
         self.assertEqual(first, again)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What sketches of gradients cost a rank, in bytes of floats per second of one core. Names say
-// SKETCH/ROUNDING/BITS/WHAT/ELEMENTS.
+// SKETCH/ROUNDING/BITS/WHAT/ELEMENTS, and factors/RANK/WHAT/ELEMENTS of square matrices.
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -8,8 +8,10 @@
 #include <vector>
 
 #include <benchmark/benchmark.h>
+#include <hwy/contrib/sort/vqsort.h>
 
 #include "host/sketch/chance.h"
+#include "host/sketch/factors.h"
 #include "host/sketch/grid.h"
 #include "host/sketch/quantiles.h"
 #include "run_benchmarks.h"
@@ -21,6 +23,7 @@ using namespace host::sketch;
 
 constexpr std::uint32_t world = 8;
 constexpr std::int64_t elements = 1 << 20;  // 4 MiB
+constexpr std::int64_t long_elements = 100'000'000;
 
 std::vector<float> gradient(std::size_t n) {
   std::vector<float> made(n);
@@ -65,9 +68,10 @@ struct OnGrid {
 
 void add(const std::string& name, void (*run)(benchmark::State&, unsigned, Rounding), unsigned bits,
          Rounding rounding) {
-  benchmark::RegisterBenchmark(name.c_str(), [=](benchmark::State& state) {
-    run(state, bits, rounding);
-  })->Arg(elements);
+  benchmark::RegisterBenchmark(name.c_str(),
+                               [=](benchmark::State& state) { run(state, bits, rounding); })
+      ->Arg(elements)
+      ->Arg(long_elements);
 }
 
 constexpr Chance chance = {1, 2};
@@ -89,6 +93,16 @@ void quantiles_find(benchmark::State& state, unsigned bits, Rounding rounding) {
   const auto floats = gradient(static_cast<std::size_t>(state.range(0)));
   measure(state, [&] { benchmark::DoNotOptimize(quantiles_of(floats, bits, rounding)); });
 }
+// What it would take to have them exactly.
+void sort_all(benchmark::State& state) {
+  const auto floats = gradient(static_cast<std::size_t>(state.range(0)));
+  auto sorted = floats;
+  const hwy::Sorter sort;
+  measure(state, [&] {
+    sorted = floats;
+    sort(sorted.data(), sorted.size(), hwy::SortAscending());
+  });
+}
 void quantiles_encode(benchmark::State& state, unsigned bits, Rounding rounding) {
   const auto floats = gradient(static_cast<std::size_t>(state.range(0)));
   const auto quantiles = quantiles_of(floats, bits, rounding);
@@ -103,7 +117,50 @@ void quantiles_decode(benchmark::State& state, unsigned bits, Rounding rounding)
   measure(state, [&] { decode(floats, codes.data(), quantiles.values, bits); });
 }
 
+// What a rank does with a matrix, but for the sums.
+struct Factored {
+  explicit Factored(std::size_t n, std::size_t rank)
+      : shape{static_cast<std::size_t>(std::sqrt(static_cast<double>(n))), 0, rank} {
+    shape.columns = n / shape.rows;
+    matrix = gradient(shape.rows * shape.columns);
+    left.resize(left_elements(shape));
+    right.resize(right_elements(shape));
+    draw_missing(right, shape.columns, 1);
+  }
+  void encode() {
+    times(left, matrix, right, shape);
+    orthonormalise(left, shape.rows);
+    transposed_times(right, matrix, left, shape);
+    orthonormalise(right, shape.columns);  // for the next call
+  }
+
+  LowRank shape;
+  std::vector<float> matrix;
+  std::vector<float> left;
+  std::vector<float> right;
+};
+
+void add_factors(std::size_t rank) {
+  const auto name = "factors/" + std::to_string(rank) + "/";
+  benchmark::RegisterBenchmark((name + "encode").c_str(), [rank](benchmark::State& state) {
+    Factored of(static_cast<std::size_t>(state.range(0)), rank);
+    measure(state, [&] { of.encode(); });
+  })->Arg(elements);
+  benchmark::RegisterBenchmark((name + "keep").c_str(), [rank](benchmark::State& state) {
+    Factored of(static_cast<std::size_t>(state.range(0)), rank);
+    measure(state, [&] { subtract(of.matrix, of.left, of.right, of.shape); });
+  })->Arg(elements);
+  benchmark::RegisterBenchmark((name + "decode").c_str(), [rank](benchmark::State& state) {
+    Factored of(static_cast<std::size_t>(state.range(0)), rank);
+    measure(state, [&] { expand(of.matrix, of.left, of.right, of.shape); });
+  })->Arg(elements);
+}
+
 void add_all() {
+  benchmark::RegisterBenchmark("quantiles/sort", sort_all)->Arg(elements)->Arg(long_elements);
+  for (const std::size_t rank : {1, 4, 16, 64}) {
+    add_factors(rank);
+  }
   for (const auto rounding : {Rounding::nearest, Rounding::stochastic}) {
     const std::string how = rounding == Rounding::nearest ? "nearest" : "stochastic";
     for (const unsigned bits : {16u, 8u, 4u}) {

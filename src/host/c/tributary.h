@@ -244,9 +244,9 @@ typedef struct tributary_sketch tributary_sketch;
  * depends on how many ranks there are, so a collective says it. */
 tributary_result tributary_sketch_create(tributary_sketch** sketch, size_t count,
                                          const tributary_sketch_options* options);
-/* For vectors that are a matrix, row by row, of rows x columns elements: the ranks add up factors of
- * it, (rows + columns) x rank elements, and get the product. `rank` is 1 up to the less of both. Of
- * the options the kind is a grid, and 32 bits are floats. */
+/* For vectors that are a matrix, row by row, of rows x columns elements: the ranks add up factors
+ * of it, (rows + columns) x rank elements, and get the product. `rank` is 1 up to the less of both.
+ * Of the options the kind is a grid, and 32 bits are floats. */
 tributary_result tributary_sketch_create_low_rank(tributary_sketch** sketch, size_t rows,
                                                   size_t columns, size_t rank,
                                                   const tributary_sketch_options* options);
@@ -256,9 +256,9 @@ void tributary_sketch_destroy(tributary_sketch* sketch);
 const float* tributary_sketch_residual(const tributary_sketch* sketch);
 
 /* All ranks have sketches of the same count, kind, bits and matrix, and get the same bits. `count`
- * is the sketch's. If it fails, all that was given is kept back, unless the deadline of its request passed
- * before its turn. A sketch is one communicator's at a time; of that, several collectives may have
- * it in flight. */
+ * is the sketch's. If it fails, all that was given is kept back, unless the deadline of its request
+ * passed before its turn. A sketch is one communicator's at a time; of that, several collectives
+ * may have it in flight. */
 tributary_result tributary_sketched_allreduce(tributary_comm* comm, const float* in, float* out,
                                               size_t count, tributary_sketch* sketch);
 tributary_result tributary_isketched_allreduce(tributary_comm* comm, const float* in, float* out,

@@ -35,8 +35,9 @@ Result<void> check_matrix(const LowRank& matrix, const SketchOptions& options,
                    std::to_string(matrix.rank) + ": give a rank from 1 to " + std::to_string(most));
   }
   if (options.kind != SketchKind::grid) {
-    return invalid("the factors of a matrix are added up, which codes of quantiles cannot be: "
-                   "choose a grid");
+    return invalid(
+        "the factors of a matrix are added up, which codes of quantiles cannot be: "
+        "choose a grid");
   }
   return options.bits == 32 ? Result<void>{} : check_bits(options, world_size);
 }

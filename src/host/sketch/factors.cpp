@@ -164,8 +164,8 @@ struct RowsOf {
 };
 
 // M += sign left right^T, by so many factors at a time as have room.
-void add_product(std::span<float> matrix, std::span<const float> left,
-                 std::span<const float> right, const LowRank& shape, float sign) {
+void add_product(std::span<float> matrix, std::span<const float> left, std::span<const float> right,
+                 const LowRank& shape, float sign) {
   float unused[tile_columns] = {};
   float by[coefficients_max][block_rows];
   for_blocks(shape, [&](std::size_t row, std::size_t rows, std::size_t column, std::size_t n) {

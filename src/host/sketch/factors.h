@@ -9,9 +9,9 @@
 
 namespace tributary::host::sketch {
 
-// A matrix M as a product of two thin ones, left (rows x rank) and right (columns x rank): M is near
-// left times the transpose of right. M lies row by row, the thin ones column by column, so that all
-// loops run along what is contiguous.
+// A matrix M as a product of two thin ones, left (rows x rank) and right (columns x rank): M is
+// near left times the transpose of right. M lies row by row, the thin ones column by column, so
+// that all loops run along what is contiguous.
 
 constexpr std::size_t left_elements(const LowRank& shape) {
   return shape.rows * shape.rank;

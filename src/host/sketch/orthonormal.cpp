@@ -64,7 +64,8 @@ HWY_EXPORT(take_away);
 
 namespace {
 
-// What is less of a column, beside the others, is what f32 rounded, and not at right angles to them.
+// What is less of a column, beside the others, is what f32 rounded, and not at right angles to
+// them.
 constexpr double least_part = 1e-6;
 
 // A column in f64, from which what is in others is taken away.
@@ -72,9 +73,7 @@ class WideColumn {
  public:
   explicit WideColumn(std::size_t length) : elements_(length) {}
 
-  void read(std::span<const float> column) {
-    elements_.assign(column.begin(), column.end());
-  }
+  void read(std::span<const float> column) { elements_.assign(column.begin(), column.end()); }
   void take_away(std::span<const float> unit) {
     const double part = dot(unit);
     const auto blocks = elements_.size() / partial_sums;

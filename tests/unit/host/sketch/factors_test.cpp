@@ -18,7 +18,7 @@ namespace {
 using Vector = std::vector<float>;
 using tributary::test::for_each_target;
 
-constexpr LowRank shapes[] = {{1, 1, 1},   {1, 9, 1},    {9, 1, 1},    {2, 3, 2},      {4, 512, 3},
+constexpr LowRank shapes[] = {{1, 1, 1},   {1, 9, 1},    {9, 1, 1},    {2, 3, 2},     {4, 512, 3},
                               {5, 513, 4}, {67, 31, 31}, {70, 80, 65}, {130, 1030, 5}};
 
 // Calls f(shape, matrix, left, right) for each shape.
@@ -79,8 +79,7 @@ TEST(SketchFactors, AreExpandedToTheSameBitsOnEveryCpu) {
     for (std::size_t i = 0; i < shape.rows; ++i) {
       for (std::size_t j = 0; j < shape.columns; ++j) {
         for (std::size_t k = 0; k < shape.rank; ++k) {
-          const volatile float product =
-              left[k * shape.rows + i] * right[k * shape.columns + j];
+          const volatile float product = left[k * shape.rows + i] * right[k * shape.columns + j];
           by_the_book[i * shape.columns + j] += product;
         }
       }
@@ -92,8 +91,7 @@ TEST(SketchFactors, AreExpandedToTheSameBitsOnEveryCpu) {
       Vector rest = m;
       subtract(rest, left, right, shape);
       for (std::size_t i = 0; i < m.size(); ++i) {
-        const auto product =
-            product_at(shape, left, right, i / shape.columns, i % shape.columns);
+        const auto product = product_at(shape, left, right, i / shape.columns, i % shape.columns);
         ASSERT_NEAR(rest[i], m[i] - product, 1e-4) << target << ' ' << i;
       }
     });
@@ -103,8 +101,8 @@ TEST(SketchFactors, AreExpandedToTheSameBitsOnEveryCpu) {
 double dot(const Vector& columns, std::size_t length, std::size_t a, std::size_t b) {
   double sum = 0;
   for (std::size_t i = 0; i < length; ++i) {
-    sum += static_cast<double>(columns[a * length + i]) *
-           static_cast<double>(columns[b * length + i]);
+    sum +=
+        static_cast<double>(columns[a * length + i]) * static_cast<double>(columns[b * length + i]);
   }
   return sum;
 }
@@ -128,8 +126,8 @@ TEST(SketchFactors, ColumnsBecomeOrthonormalWithTheSameBitsOnEveryCpu) {
   }
 }
 
-// What is left of a column is little, and still at right angles; or is what the other one's rounding
-// left, which is not.
+// What is left of a column is little, and still at right angles; or is what the other one's
+// rounding left, which is not.
 TEST(SketchFactors, ColumnsThatAreNearlyTheSameBecomeOrthonormalOrZeros) {
   constexpr std::size_t length = 500;
   const auto column = normal_matrix(1, length, 5);

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Ranks that add up matrices by their factors.
-#include "host/sketch/low_rank_steps.h"
-
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -10,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include "host/sketch/low_rank_steps.h"
 #include "matrices.h"
 #include "world.h"
 

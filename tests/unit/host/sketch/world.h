@@ -27,8 +27,7 @@ namespace tributary::host::sketch::test {
 using Vector = std::vector<float>;
 
 // Of one call, by rank. Only the factors of a matrix may be floats, whose sum depends on the order.
-inline void bring_together(const std::vector<Call>& calls, std::mt19937_64& random,
-                           bool floats) {
+inline void bring_together(const std::vector<Call>& calls, std::mt19937_64& random, bool floats) {
   const auto& shape = calls.front().buffers;
   std::vector<host::test::Elements> parts;
   for (const auto& call : calls) {
