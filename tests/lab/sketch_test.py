@@ -14,9 +14,8 @@ class Sketch(unittest.TestCase):
         cls.lab = support.Lab("star-4", *LOSS).__enter__()
         cls.addClassCleanup(cls.lab.__exit__)
 
-    def reduce(self, *arguments) -> dict:
-        document = self.lab.reduce("--counts", "1,511,100003", "-n", "1", *arguments,
-                                   collective="sketched_allreduce")
+    def reduce(self, *arguments, counts: str = "1,511,100003") -> dict:
+        document = self.lab.reduce("--counts", counts, "-n", "1", *arguments, collective="sketched_allreduce")
         self.assertEqual(support.wrong(document), 0)
         return document
 
@@ -52,16 +51,18 @@ class Sketch(unittest.TestCase):
                 self.assertEqual({row["algorithm"] for row in document["rows"]}, {"canary"})
 
     def test_matrices_by_their_factors(self):
+        shapes = "9,4096,400000"  # squares, and nearly one
         for bits, most in ((32, 1e-4), (16, 0.01), (8, 1.5)):
             with self.subTest(bits=bits):
-                how = ("--low-rank", 3, "--bits", bits, "--counts", "9,4096,400000")
-                switches = self.reduce(*how, "--algorithm", "canary", "--fallback", "error")
+                how = ("--low-rank", 3, "--bits", bits)
+                switches = self.reduce(*how, "--algorithm", "canary", "--fallback", "error", counts=shapes)
                 self.assertEqual({row["algorithm"] for row in switches["rows"]}, {"canary"})
                 self.assertLess(max(self.errors(switches)), most)
                 figures = switches["statistics"]
                 self.assertLess(figures["sketch_bytes"], 0.02 * figures["sketch_bytes_of_floats"])
                 if bits != 32:  # sums of integers
-                    self.assertEqual(self.errors(switches), self.errors(self.reduce(*how, "--algorithm", "ring")))
+                    ring = self.reduce(*how, "--algorithm", "ring", counts=shapes)
+                    self.assertEqual(self.errors(switches), self.errors(ring))
         self.lab.assert_balanced(self)
 
     def test_seeds_replay(self):
