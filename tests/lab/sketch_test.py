@@ -71,5 +71,22 @@ class Sketch(unittest.TestCase):
         self.assertNotEqual(first, other)
 
 
+class ThreeLevels(unittest.TestCase):
+    def test_as_many_switches_as_there_are_add_no_error(self):
+        """Sixteen ranks; what leaves added up, spines add up, and cores."""
+        with support.Lab("fat-tree-3-level") as lab:
+            for how in (("--bits", 16), ("--bits", 8), ("--bits", 16, "--low-rank", 2)):
+                with self.subTest(how=how):
+                    switches, ring = (
+                        lab.reduce("--counts", "10000", "-n", "1", *how, "--algorithm", *algorithm,
+                                   collective="sketched_allreduce")
+                        for algorithm in (("canary", "--fallback", "error"), ("ring",)))
+                    self.assertEqual((support.wrong(switches), support.wrong(ring)), (0, 0))
+                    self.assertEqual({row["algorithm"] for row in switches["rows"]}, {"canary"})
+                    self.assertEqual(*([row["in_place"]["relative_error"] for row in document["rows"]]
+                                       for document in (switches, ring)))
+            lab.assert_balanced(self)
+
+
 if __name__ == "__main__":
     support.main()
