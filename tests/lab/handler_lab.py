@@ -9,7 +9,7 @@ import tempfile
 
 import support
 
-EXAMPLES = ("complex_product", "kahan_sum", "saturating_add", "topk_merge")
+EXAMPLES = ("complex_product", "kahan_sum", "saturating_add", "sketch_merge", "topk_merge")
 _TRIES = 20
 _LATE = 5  # tributaryctl's exit code
 

@@ -12,6 +12,7 @@ import handler_lab
 import support
 from panama_job import job, summed
 
+SKETCH_MERGE = support.BUILD / "tests" / "lab" / "sketch_merge"
 FLARE = ("--set", "switch.flare.working_memory=8192")
 ONCE = ("--counts", "1,352,10007", "-n", "2")
 LONG = ("-b", "64K", "-e", "64K", "-n", "1200", "-w", "0")
@@ -89,6 +90,28 @@ class Handlers(unittest.TestCase):
                     self.assertGreater(summed(lab, "flare"), before)
             self.assertNotIn("no_handler", lab.drops())
             lab.assert_balanced(self)
+
+    def sketched_again(self, topology: str) -> None:
+        with handler_lab.directory() as home, \
+                support.Lab(topology, *FLARE, *handler_lab.allowed(home)) as lab, \
+                job(lab, "--algorithm", "flare"), \
+                mock.patch.dict(os.environ, {"TRIBUTARY_FALLBACK": "error"}):
+            file = home / "sketch_merge.so"
+            handler_lab.load(lab, 5, file)
+            before = summed(lab, "flare")
+            said = lab.tool("run", "--build-dir", support.BUILD, "--program", SKETCH_MERGE, "--", 5, file)
+            self.assertGreater(summed(lab, "flare"), before)
+            self.assertNotIn("no_handler", lab.drops())
+            lab.assert_balanced(self)
+        algorithm, again, once = said.split()
+        self.assertEqual(algorithm, "flare", said)
+        self.assertGreater(float(again), float(once), said)
+        self.assertLess(float(again), 1.5 * float(once), said)
+
+    def test_sketches_that_switches_decode_and_sketch_again(self):
+        for topology in ("star-4", "fat-tree-8"):
+            with self.subTest(topology):
+                self.sketched_again(topology)
 
     def test_panama_leaves_them_to_the_hosts(self):
         with support.Lab("star-4") as lab, job(lab):

@@ -143,7 +143,8 @@ void add_handlers() {
   add_handler("sum", reduce::compile_expression("acc = acc + in;", ElementType::f32));
   add_handler("saturating_add",
               reduce::compile_expression("acc = clamp(acc + in, -128, 127);", ElementType::i8));
-  for (const std::string name : {"saturating_add", "complex_product", "kahan_sum", "topk_merge"}) {
+  for (const std::string name :
+       {"saturating_add", "complex_product", "kahan_sum", "sketch_merge", "topk_merge"}) {
     add_handler("native_" + name, reduce::open_native(HANDLER_EXAMPLES "/" + name + ".so"));
   }
 }

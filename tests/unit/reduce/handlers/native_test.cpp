@@ -2,6 +2,7 @@
 #include "reduce/handlers/native.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -120,6 +121,72 @@ TEST(KahanSum, LosesNothingInAnyGrouping) {
   combine(*handler, large, {{-1e8f, 0}});
   combine(*handler, large, ones);
   EXPECT_EQ(large[0].value + large[0].lost, 999.0f + 1000.0f);
+}
+
+struct Opaque16 {
+  std::uint8_t bytes[16];
+};
+
+// Elements are steps from 0 to 15 of one size, of which a packet has a table and a code each.
+std::vector<Opaque16> steps_packet(float step, std::mt19937& random, std::vector<float>& sums) {
+  std::vector<Opaque16> packet(4 + sums.size() / 32);
+  auto* const bytes = reinterpret_cast<std::uint8_t*>(packet.data());
+  for (int code = 0; code < 16; ++code) {
+    const float value = step * static_cast<float>(code);
+    std::memcpy(bytes + 4 * code, &value, sizeof value);
+  }
+  for (std::size_t i = 0; i < sums.size(); ++i) {
+    const auto code = static_cast<std::uint8_t>(random() % 16);
+    bytes[64 + i / 2] = static_cast<std::uint8_t>(bytes[64 + i / 2] | code << (i % 2 * 4));
+    sums[i] += step * static_cast<float>(code);
+  }
+  return packet;
+}
+
+TEST(SketchMerge, DecodesAddsAndSketchesAgain) {
+  const auto handler = example("sketch_merge");
+  ASSERT_TRUE(handler);
+  EXPECT_EQ(handler->type(), wire::ElementType::opaque16);
+  std::mt19937 random(3);
+  for (const std::size_t count : {32u, 640u, 2624u}) {
+    std::vector<float> sums(count);
+    auto acc = steps_packet(1, random, sums);
+    const auto in = steps_packet(3, random, sums);
+    combine(*handler, acc, in);
+    const auto* const bytes = reinterpret_cast<const std::uint8_t*>(acc.data());
+    double off = 0;
+    double kept = 0;
+    double exact = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      float value;
+      std::memcpy(&value, bytes + 4 * (bytes[64 + i / 2] >> (i % 2 * 4) & 0xf), sizeof value);
+      off = std::max(off, std::abs(static_cast<double>(value - sums[i])));
+      kept += static_cast<double>(value);
+      exact += static_cast<double>(sums[i]);
+    }
+    // Of sums from 0 to 60 each of sixteen codes has as many, so those at the ends are the widest.
+    EXPECT_LT(off, count == 32 ? 12 : 9) << count;
+    EXPECT_NEAR(kept, exact, 1e-4 * exact) << "a code stands for the mean of what has it";
+  }
+}
+
+// Of codes alone there is no table, and of tables no code; NaNs and infinities may be in either.
+TEST(SketchMerge, TakesWhateverComes) {
+  const auto handler = example("sketch_merge");
+  ASSERT_TRUE(handler);
+  std::mt19937 random(4);
+  for (const std::size_t n : {0u, 1u, 4u, 5u, 88u, 1000u}) {
+    std::vector<Opaque16> acc(n);
+    std::vector<Opaque16> in(n);
+    for (auto* side : {&acc, &in}) {
+      for (auto& element : *side) {
+        std::generate_n(element.bytes, 16, [&] {
+          return static_cast<std::uint8_t>(random() % 3 == 0 ? 0xff : random());
+        });
+      }
+    }
+    combine(*handler, acc, in);
+  }
 }
 
 struct Entry {
