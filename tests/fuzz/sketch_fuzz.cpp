@@ -6,9 +6,11 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "host/sketch/grid_steps.h"
+#include "host/sketch/low_rank_steps.h"
 #include "host/sketch/quantile_steps.h"
 #include "input.h"
 
@@ -24,10 +26,16 @@ struct Shape {
   std::size_t count = 0;
   std::uint32_t ranks = 0;
   SketchOptions options;
+  std::optional<LowRank> matrix;
+
+  GradientSketch sketch() const {
+    return matrix ? GradientSketch(*matrix, options) : GradientSketch(count, options);
+  }
 };
 
 Shape draw_shape(Input& input) {
-  const bool is_grid = input.next() % 2 == 0;
+  const auto kind = input.next();
+  const bool is_grid = kind % 2 == 0;
   constexpr unsigned of_grid[] = {16, 8, 4};
   constexpr unsigned of_quantiles[] = {8, 4, 2};
   const auto choice = input.next() % 3u;
@@ -38,6 +46,13 @@ Shape draw_shape(Input& input) {
   shape.options.feedback = input.next() % 2 == 0;
   shape.ranks = 2 + input.next() % 4u;  // as many as the fewest bits have room for
   shape.count = 1 + input.next() * 5u;
+  if (is_grid && (kind & 64) != 0) {
+    const auto columns = std::min<std::size_t>(shape.count, 1 + kind % 23u);
+    shape.matrix = LowRank{shape.count / columns, columns, 0};
+    shape.matrix->rank = 1 + kind / 8u % std::min(shape.matrix->rows, columns);
+    shape.count = shape.matrix->rows * columns;
+    shape.options.bits = (kind & 128) != 0 ? 32 : shape.options.bits;
+  }
   return shape;
 }
 
@@ -81,8 +96,8 @@ void reduce(Input& input, const Shape& shape) {
   const auto second_in = draw_elements(input, shape.count);
   std::vector<float> first_out(shape.count);
   std::vector<float> second_out(shape.count);
-  GradientSketch first_sketch(shape.count, shape.options);
-  GradientSketch second_sketch(shape.count, shape.options);
+  auto first_sketch = shape.sketch();
+  auto second_sketch = shape.sketch();
   Scratch first_scratch;
   Scratch second_scratch;
   Steps first({first_in, first_out}, first_sketch, 0, shape.ranks, first_scratch);
@@ -107,7 +122,9 @@ void reduce(Input& input, const Shape& shape) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   Input input({data, size});
   const auto shape = draw_shape(input);
-  if (shape.options.kind == SketchKind::grid) {
+  if (shape.matrix) {
+    reduce<LowRankSteps>(input, shape);
+  } else if (shape.options.kind == SketchKind::grid) {
     reduce<GridSteps>(input, shape);
   } else {
     reduce<QuantileSteps>(input, shape);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A rank that sums a gradient in sketches of 4 bits, by a handler that decodes them and sketches the
-// sums again, wherever two come together. It says by which algorithm, and how far, in percent of its
-// root mean square, the sum is off; and how far it were if nothing were sketched again:
+// A rank that sums a gradient in sketches of 4 bits, by a handler that decodes them and sketches
+// the sums again, wherever two come together. It says by which algorithm, and how far, in percent
+// of its root mean square, the sum is off; and how far it were if nothing were sketched again:
 //
 //   sketch_merge NUMBER FILE     the handler, and its number in the switches
 #include <algorithm>
