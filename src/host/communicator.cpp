@@ -28,7 +28,8 @@ Communicator& Communicator::operator=(Communicator&&) noexcept = default;
 Communicator::~Communicator() = default;
 
 Result<Communicator> Communicator::create(const CommunicatorOptions& options) {
-  return create(options, nullptr);
+  return options.membership == Membership::fixed ? create(options, nullptr)
+                                                 : create_elastic(options);
 }
 
 // `ready`: whether this rank is; if not, it tells the others, and none gets a communicator.

@@ -26,6 +26,8 @@ class Deadline;
 class Limit;
 struct Listener;
 class MachineCollectives;
+class Member;
+struct MembershipPlace;
 class Seating;
 class Stream;
 class Timeline;
@@ -39,6 +41,14 @@ using reduce::element_type_for;
 struct FullPacket {
   std::uint32_t elements = 0;
   std::uint32_t total = 0;  // from the IP header on, or behind that of Ethernet
+};
+
+// Of an elastic world: who is in it changes from one membership to the next.
+struct MembershipState {
+  std::uint64_t epoch = 0;      // counts memberships, from 1; 0: the world is fixed
+  std::uint32_t newcomers = 0;  // how many of its ranks were in none before; rank 0 is none of them
+  std::uint32_t waiting = 0;    // to join with the next one, as far as this rank has heard
+  bool ended = false;           // somebody is gone, or regroups: nothing more is carried out
 };
 
 // A group of ranks that reduce vectors together. All ranks call the same collectives in the same
@@ -179,6 +189,18 @@ class Communicator {
     return sketched_allreduce(inout, inout, sketch);
   }
 
+  // Of an elastic world (CommunicatorOptions::membership): all members call it, after the same
+  // collective or after one that failed, and get the communicator of the next membership, with its
+  // ranks and its size; this one ends, and fails whatever is called, with
+  // Error::Code::membership_ended. Members that are gone are left out, as are those that do not
+  // call it within the stall timeout or deadline, whichever is shorter, of the first call; who
+  // waits to join is taken in. Who stays keeps its rank, but for ranks that would be left out in
+  // between; rank 0 is one of them. With `world_size`, others are waited for until there are so
+  // many, as long as that. After an error it may be called again, unless that is membership_ended:
+  // this process is no member any more.
+  Result<Communicator> regroup(std::uint32_t world_size = 0);
+  MembershipState membership() const;
+
   std::uint32_t rank() const;
   std::uint32_t world_size() const;
   // As chosen or drawn; 0 for a single rank.
@@ -207,6 +229,14 @@ class Communicator {
                                              host::Listener* listener);
 
   friend class host::CubeNetworks;
+  // In communicator_membership.cpp.
+  static Result<Communicator> create_elastic(const CommunicatorOptions& options);
+  static Result<Communicator> form(const std::shared_ptr<host::Member>& member,
+                                   const CommunicatorOptions& options, std::uint64_t after,
+                                   std::chrono::nanoseconds patience);
+  static Result<Communicator> meet(host::Member& member, const CommunicatorOptions& options,
+                                   const host::MembershipPlace& place);
+
   friend class ParallelCommunicator;
   // What goes up from now on with every progress of a collective. It outlives this object.
   void show_progress(std::uint64_t* pulse);

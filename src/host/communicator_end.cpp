@@ -36,6 +36,13 @@ void quietly(Run run) {
 }  // namespace
 
 Communicator::State::~State() {
+  end();
+  if (elastic && !elastic->regrouped) {
+    elastic->member->watch(0, nullptr);
+  }
+}
+
+void Communicator::State::end() {
   quietly([this] { report(); });
   quietly([this] { conclude(); });
   quietly([this] { finalize(); });
@@ -91,9 +98,10 @@ std::vector<host::Duration> Communicator::State::times_in_collectives() {
 
 // Whoever lost what this rank sent last would ask in vain once it is gone. So nobody goes before
 // all have come here; the progress thread answers meanwhile. After an error there is nothing to
-// wait for.
+// wait for. Nobody asks a ring again; but in an elastic world a collective ends for all whose rank
+// is gone while others are still in it.
 void Communicator::State::finalize() {
-  if (!ring || only_ring || failed) {
+  if (!ring || (only_ring && !elastic) || failed) {
     return;
   }
   const auto together = ring->farewell(Clock::now() + finalize_timeout);

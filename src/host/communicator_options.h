@@ -24,13 +24,24 @@ enum class Fallback : std::uint8_t {
   error,  // create(), or the collective, fails
 };
 
+// How this process comes into its world, and whether that can change.
+enum class Membership : std::uint8_t {
+  fixed,    // by its rank; the ranks stay the same
+  elastic,  // by its rank, as one of those who found the world; Communicator::regroup() changes it
+  join,     // as a newcomer to an elastic world that there is, which gives it its rank
+};
+
 std::string_view name(Fallback fallback);
 std::optional<Fallback> fallback_of(std::string_view name);
 
 struct CommunicatorOptions {
   std::uint32_t rank = 0;
   std::uint32_t world_size = 1;
-  std::string rendezvous;  // "address:port"; rank 0 listens there
+  std::string
+      rendezvous;  // "address:port"; rank 0 listens there, or the keeper of an elastic world
+  Membership membership = Membership::fixed;
+  // How long a newcomer waits to be taken in.
+  std::chrono::nanoseconds join_timeout = std::chrono::minutes(10);
   // Known to the ranks of this job alone, the same for all: a long random text. Whoever reaches the
   // rendezvous and does not know it is turned away; empty: everybody is believed.
   std::string secret;
@@ -76,7 +87,8 @@ struct CommunicatorOptions {
   }
 
   // RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT, as torchrun sets them, or what mpirun and srun
-  // set in their place; and, if they are there,
+  // set in their place, the first two not of who joins a world; and, if they are there,
+  // TRIBUTARY_MEMBERSHIP ("fixed", "elastic" or "join"), TRIBUTARY_JOIN_TIMEOUT,
   // LOCAL_WORLD_SIZE, TRIBUTARY_SECRET, TRIBUTARY_LOCAL_ADDRESS or TRIBUTARY_INTERFACE,
   // TRIBUTARY_MTU, TRIBUTARY_WINDOW, TRIBUTARY_STALL_TIMEOUT and TRIBUTARY_DEADLINE ("500ms";
   // seconds without a unit), TRIBUTARY_ENCAPSULATION ("udp" or "ethernet"), TRIBUTARY_JOB,

@@ -20,6 +20,8 @@
 #include "host/journal/journal.h"
 #include "host/journal/log.h"
 #include "host/limit.h"
+#include "host/membership/member.h"
+#include "host/membership/messages.h"
 #include "host/parallel/machine_collectives.h"
 #include "host/protocol.h"
 #include "host/ring/ring.h"
@@ -34,6 +36,14 @@ namespace host {
 
 // By what a collective is carried out.
 enum class By : std::uint8_t { carrier, ring };
+
+// What a communicator of an elastic world has besides.
+struct Elastic {
+  std::shared_ptr<Member> member;
+  MembershipPlace place;        // in the membership whose communicator it is
+  CommunicatorOptions options;  // of the next one, but for rank and size of the world
+  bool regrouped = false;       // this rank has asked for the next one
+};
 
 }  // namespace host
 
@@ -103,17 +113,23 @@ struct Communicator::State {
   void count(host::By by, std::string_view what, bool succeeded, bool is_able = false);
   std::string why_by_ring(std::string_view what, bool is_able) const;
   // What ends, in communicator_end.cpp.
+  void end();
   void report();
   void conclude();
   std::vector<host::Duration> times_in_collectives();
   void finalize();
-  static tl::unexpected<Error> fail_as_aborted() {
-    return fail(Error::Code::aborted, "the communicator was aborted on this rank");
-  }
+  // Of an elastic world, in communicator_membership.cpp.
+  void adopt(host::Elastic found);
+  void await_reason(const Error& error);
+  void end_membership();
+  tl::unexpected<Error> fail_as_aborted() const;
   // Of a collective that has ended.
   template <typename T>
   Result<T> outcome_of(Result<T> done) {
     failed = !done;
+    if (failed) {
+      await_reason(done.error());
+    }
     if (failed && aborted) {
       return fail_as_aborted();
     }
@@ -161,6 +177,7 @@ struct Communicator::State {
   host::Time created = host::Clock::now();
   std::unique_ptr<host::Journal> journal;  // where somebody wants to see it
   host::LogLevel log_level = host::LogLevel::notice;
+  std::optional<host::Elastic> elastic;
 };
 
 }  // namespace tributary

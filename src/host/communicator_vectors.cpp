@@ -35,6 +35,9 @@ Result<SparseElements> Communicator::State::run_sparse(const SparseBuffers& buff
     refuse_sparse(buffers.count);
     return tl::make_unexpected(checked.error());
   }
+  if (aborted) {
+    return fail_as_aborted();
+  }
   if (machine) {
     return fail(Error::Code::invalid_argument,
                 "ranks that share a machine have no sparse allreduce; make a communicator in which "
@@ -82,6 +85,9 @@ Result<void> Communicator::State::run_sketched(const host::sketch::Vectors& vect
   const auto checked = is_late() ? not_begun(sketched_name)
                                  : host::sketch::check(vectors, sketch, options.world_size);
   const auto count = vectors.in.size();
+  if (is_alone() && aborted) {
+    return fail_as_aborted();
+  }
   if (is_alone() || count == 0) {
     if (checked) {
       std::copy_n(vectors.in.data(), count, vectors.out.data());

@@ -74,6 +74,16 @@ std::optional<wire::Encapsulation> encapsulation_of(std::string_view text) {
   return text == "ethernet" ? std::optional(wire::Encapsulation::ethernet) : std::nullopt;
 }
 
+std::optional<Membership> membership_of(std::string_view text) {
+  if (text == "fixed") {
+    return Membership::fixed;
+  }
+  if (text == "elastic") {
+    return Membership::elastic;
+  }
+  return text == "join" ? std::optional(Membership::join) : std::nullopt;
+}
+
 std::optional<bool> truth_of(std::string_view text) {
   if (text == "0" || text == "1") {
     return text == "1";
@@ -182,6 +192,11 @@ Result<CommunicatorOptions> settings_of(const Variables& variables) {
   CommunicatorOptions options;
   std::optional<Error> error;
   take(number_told(local_world_size_of(variables), 1), options.local_world_size, error);
+  take(word_or(options.membership, variables, "TRIBUTARY_MEMBERSHIP", membership_of,
+               "fixed, elastic or join"),
+       options.membership, error);
+  take(duration_or(options.join_timeout, variables, "TRIBUTARY_JOIN_TIMEOUT"), options.join_timeout,
+       error);
   take(optional_number(variables, "TRIBUTARY_MTU", 0, sixteen_bits), options.mtu, error);
   take(optional_number(variables, "TRIBUTARY_WINDOW", 0, any), options.window, error);
   take(duration_or(options.stall_timeout, variables, "TRIBUTARY_STALL_TIMEOUT"),
@@ -218,9 +233,14 @@ Result<CommunicatorOptions> options_of(const Variables& variables) {
   std::optional<Error> error;
   std::uint32_t rank = 0;
   std::uint32_t world_size = 0;
-  const auto& launcher = launcher_of(variables);
-  take(required_number(variables, launcher.rank, any), rank, error);
-  take(required_number(variables, launcher.world_size, any), world_size, error);
+  take(settings_of(variables), options, error);
+  if (options.membership == Membership::join) {
+    world_size = 1;  // the world says both
+  } else {
+    const auto& launcher = launcher_of(variables);
+    take(required_number(variables, launcher.rank, any), rank, error);
+    take(required_number(variables, launcher.world_size, any), world_size, error);
+  }
   const auto rendezvous = rendezvous_of(variables);
   if (rendezvous.empty()) {
     for (const auto* name : {"MASTER_ADDR", "MASTER_PORT"}) {
@@ -230,7 +250,6 @@ Result<CommunicatorOptions> options_of(const Variables& variables) {
     std::uint32_t port = 0;
     take(required_number(variables, "MASTER_PORT", sixteen_bits), port, error);
   }
-  take(settings_of(variables), options, error);
   if (error) {
     return tl::make_unexpected(*error);
   }

@@ -18,7 +18,8 @@ struct Error {
     network,           // a socket failed
     mismatch,          // ranks called different collectives, or a sum cannot be right
     internal,
-    aborted,  // by Communicator::abort()
+    aborted,           // by Communicator::abort()
+    membership_ended,  // of an elastic world: call Communicator::regroup(), as the message says
   };
   Code code = Code::internal;
   std::string message;

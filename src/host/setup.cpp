@@ -65,21 +65,6 @@ tl::unexpected<Error> error_of(const Result<T>& failed) {
   return tl::make_unexpected(failed.error());
 }
 
-RendezvousHello hello_of(const CommunicatorOptions& options, const HostProtocol& protocol) {
-  RendezvousHello hello;
-  hello.encapsulation = options.encapsulation;
-  hello.fallback = options.fallback == Fallback::error ? 1 : 0;
-  hello.reproducible = options.reproducible ? 1 : 0;
-  hello.rank = options.rank;
-  hello.world_size = options.world_size;
-  hello.job = options.job;
-  hello.algorithm = rendezvous_name(options.algorithm);
-  hello.protocol = rendezvous_name(protocol.name);
-  const auto agreed = Values(options.parameters, protocol.parameters).agreed(options.world_size);
-  std::copy(agreed.begin(), agreed.end(), hello.settings);
-  return hello;
-}
-
 // Precondition: they are asked for.
 Result<void> check_reproducible(const CommunicatorOptions& options, const HostProtocol& protocol) {
   const std::string leave_off = "leave reproducible off (TRIBUTARY_REPRODUCIBLE=0)";
@@ -122,7 +107,7 @@ Result<Opened> open(const CommunicatorOptions& options, const Endpoint& rendezvo
   if (!listener) {
     return error_of(listener);
   }
-  auto hello = hello_of(options, protocol);
+  auto hello = hello_of(options);
   hello.address = *local;
   hello.ring_port = listener->local.port;
   tell((*preparation)->offer(), hello);
@@ -157,6 +142,22 @@ Deadline deadline_of(const CommunicatorOptions& options, Time now) {
 Duration patience_of(const CommunicatorOptions& options) {
   const auto limits = limits_of(options);
   return std::min(limits.total, limits.stall);
+}
+
+RendezvousHello hello_of(const CommunicatorOptions& options) {
+  const auto& protocol = *protocol_of(options);
+  RendezvousHello hello;
+  hello.encapsulation = options.encapsulation;
+  hello.fallback = options.fallback == Fallback::error ? 1 : 0;
+  hello.reproducible = options.reproducible ? 1 : 0;
+  hello.rank = options.rank;
+  hello.world_size = options.world_size;
+  hello.job = options.job;
+  hello.algorithm = rendezvous_name(options.algorithm);
+  hello.protocol = rendezvous_name(protocol.name);
+  const auto agreed = Values(options.parameters, protocol.parameters).agreed(options.world_size);
+  std::copy(agreed.begin(), agreed.end(), hello.settings);
+  return hello;
 }
 
 Result<void> check(const CommunicatorOptions& options) {

@@ -9,6 +9,7 @@
 #include "host/communicator_options.h"
 #include "host/deadline.h"
 #include "host/error.h"
+#include "host/rendezvous/messages.h"
 #include "host/ring/ring.h"
 #include "host/transport/tcp.h"
 
@@ -26,6 +27,9 @@ struct Connections {
 };
 
 Result<void> check(const CommunicatorOptions& options);
+
+// Of a hello what follows from the options alone. Precondition: they are checked.
+RendezvousHello hello_of(const CommunicatorOptions& options);
 
 // Opens the sockets, meets the other ranks, and joins the ring. The options are checked, and
 // outlive the carrier. `listener`: of rank 0, where it is met. `ready`: what this rank had to do

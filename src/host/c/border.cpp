@@ -8,11 +8,12 @@ namespace {
 
 thread_local std::string last_error;
 
-constexpr const char* names[] = {
-    "TRIBUTARY_SUCCESS",    "TRIBUTARY_IN_PROGRESS", "TRIBUTARY_INVALID_ARGUMENT",
-    "TRIBUTARY_RENDEZVOUS", "TRIBUTARY_TIMEOUT",     "TRIBUTARY_NETWORK",
-    "TRIBUTARY_MISMATCH",   "TRIBUTARY_INTERNAL",    "TRIBUTARY_ABORTED"};
-static_assert(std::size(names) == TRIBUTARY_ABORTED + 1);
+constexpr const char* names[] = {"TRIBUTARY_SUCCESS",          "TRIBUTARY_IN_PROGRESS",
+                                 "TRIBUTARY_INVALID_ARGUMENT", "TRIBUTARY_RENDEZVOUS",
+                                 "TRIBUTARY_TIMEOUT",          "TRIBUTARY_NETWORK",
+                                 "TRIBUTARY_MISMATCH",         "TRIBUTARY_INTERNAL",
+                                 "TRIBUTARY_ABORTED",          "TRIBUTARY_MEMBERSHIP_ENDED"};
+static_assert(std::size(names) == TRIBUTARY_MEMBERSHIP_ENDED + 1);
 
 tributary_result result_of(Error::Code code) {
   switch (code) {
@@ -28,6 +29,8 @@ tributary_result result_of(Error::Code code) {
       return TRIBUTARY_MISMATCH;
     case Error::Code::aborted:
       return TRIBUTARY_ABORTED;
+    case Error::Code::membership_ended:
+      return TRIBUTARY_MEMBERSHIP_ENDED;
     case Error::Code::internal:
       break;
   }

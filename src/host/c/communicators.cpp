@@ -38,8 +38,13 @@ void take_the_rest(const tributary_options* given, CommunicatorOptions& options)
   }
 }
 
-Result<void> keep(const CommunicatorOptions& options, Sharing sharing, Result<Communicator> made,
+// An elastic world has told its rank and size itself.
+Result<void> keep(CommunicatorOptions options, Sharing sharing, Result<Communicator> made,
                   tributary_comm** comm) {
+  if (made) {
+    options.rank = made->rank();
+    options.world_size = made->world_size();
+  }
   return std::move(made)
       .and_then(
           [](Communicator communicator) { return host::Stream::over(std::move(communicator)); })
@@ -243,6 +248,42 @@ tributary_result tributary_comm_split(tributary_comm* comm, int64_t color, int64
     }
     *part = nullptr;
     return host::c::usable(comm).and_then([&] { return split(*comm, {color, key}, part); });
+  });
+}
+
+tributary_result tributary_comm_regroup(tributary_comm* comm, uint32_t world_size,
+                                        tributary_comm** next) {
+  return guarded([&]() -> Result<void> {
+    if (next == nullptr) {
+      return invalid("there is no place for the communicator");
+    }
+    *next = nullptr;
+    if (auto usable = host::c::usable(comm); !usable) {
+      return usable;
+    }
+    std::optional<Communicator> made;
+    const auto regroup = [&](Communicator& communicator) {
+      return communicator.regroup(world_size).map([&](Communicator found) {
+        made.emplace(std::move(found));
+      });
+    };
+    auto done = comm->stream->run({std::nullopt, regroup});
+    return done ? keep(comm->options, comm->sharing, std::move(*made), next) : done;
+  });
+}
+
+tributary_result tributary_comm_membership(const tributary_comm* comm,
+                                           tributary_membership* membership) {
+  return guarded([&]() -> Result<void> {
+    if (membership == nullptr) {
+      return invalid("there is no place for the membership");
+    }
+    if (auto usable = host::c::usable(comm); !usable) {
+      return usable;
+    }
+    const auto [epoch, newcomers, waiting, ended] = comm->stream->communicator().membership();
+    *membership = {epoch, newcomers, waiting, ended ? 1 : 0};
+    return {};
   });
 }
 

@@ -34,7 +34,8 @@ typedef enum tributary_result {
   TRIBUTARY_NETWORK = 5,          /* a socket failed */
   TRIBUTARY_MISMATCH = 6,         /* ranks called different collectives, or a sum cannot be right */
   TRIBUTARY_INTERNAL = 7,
-  TRIBUTARY_ABORTED = 8 /* by tributary_comm_abort() */
+  TRIBUTARY_ABORTED = 8,         /* by tributary_comm_abort() */
+  TRIBUTARY_MEMBERSHIP_ENDED = 9 /* of an elastic world: see tributary_comm_regroup() */
 } tributary_result;
 
 /* "TRIBUTARY_TIMEOUT"; never null. */
@@ -159,6 +160,25 @@ void tributary_comm_destroy(tributary_comm* comm);
 /* What is outstanding ends with TRIBUTARY_ABORTED, within a second, and so does whatever is posted
  * later. Other ranks notice by their time limits, or because connections break. */
 void tributary_comm_abort(tributary_comm* comm);
+
+/* Of an elastic world, TRIBUTARY_MEMBERSHIP=elastic: all members call it, behind the same
+ * collectives or after one that failed, and get the communicator of the next membership. Members
+ * that are gone are left out, as are those that do not call it in time; who waits to join, with
+ * TRIBUTARY_MEMBERSHIP=join, is taken in. Others are waited for until there are `world_size` ranks,
+ * if it is not 0, but no longer than the stall timeout. Who stays keeps its rank where that can be,
+ * and one of them has rank 0. `comm` ends: all that is posted there fails with
+ * TRIBUTARY_MEMBERSHIP_ENDED; it is still to be destroyed. After an error it may be called again,
+ * unless that is TRIBUTARY_MEMBERSHIP_ENDED: then this process is no member any more. */
+tributary_result tributary_comm_regroup(tributary_comm* comm, uint32_t world_size,
+                                        tributary_comm** next);
+typedef struct tributary_membership {
+  uint64_t epoch;     /* counts memberships, from 1; 0: the world is fixed */
+  uint32_t newcomers; /* how many ranks were in none before; rank 0 is none of them */
+  uint32_t waiting;   /* to join with the next one, as far as this rank has heard */
+  int ended;          /* not 0: somebody is gone, or regroups; nothing more is carried out */
+} tributary_membership;
+tributary_result tributary_comm_membership(const tributary_comm* comm,
+                                           tributary_membership* membership);
 
 uint32_t tributary_comm_rank(const tributary_comm* comm);
 uint32_t tributary_comm_size(const tributary_comm* comm);

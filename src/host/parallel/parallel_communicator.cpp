@@ -31,6 +31,11 @@ Result<void> check(const ParallelOptions& options) {
   const auto invalid = [](std::string why) {
     return fail(Error::Code::invalid_argument, std::move(why));
   };
+  if (all.membership != Membership::fixed) {
+    return invalid(
+        "ranks that share a machine stay the same: leave TRIBUTARY_MEMBERSHIP at fixed, or make a "
+        "Communicator in which each rank stands for itself");
+  }
   if (local_size == 0 || local_rank >= local_size || all.world_size % local_size != 0) {
     return invalid(
         "LOCAL_RANK is below LOCAL_WORLD_SIZE, which divides WORLD_SIZE; here they are " +

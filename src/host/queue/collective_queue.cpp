@@ -308,6 +308,11 @@ Result<CollectiveQueue> CollectiveQueue::create(Communicator communicator,
   if (auto checked = check(options); !checked) {
     return tl::make_unexpected(checked.error());
   }
+  if (communicator.membership().epoch != 0) {
+    return fail(Error::Code::invalid_argument,
+                "a queue keeps its communicator, which then could not regroup: give it one of a "
+                "fixed world (TRIBUTARY_MEMBERSHIP=fixed)");
+  }
   Terms terms{static_cast<std::int64_t>(options.fusion_bytes), options.stall_warning.count(),
               communicator.patience().count()};
   std::array words{terms.fusion_bytes, terms.stall_warning_ns, terms.patience_ns};

@@ -74,6 +74,11 @@ Result<std::optional<Listener>> prepare(CommunicatorOptions& options) {
   if (::sodium_init() < 0) {
     return fail(Error::Code::internal, "libsodium has no source of randomness");
   }
+  if (options.membership != Membership::fixed) {
+    return fail(Error::Code::invalid_argument,
+                "ranks that meet by an allgather of theirs stay the same; leave "
+                "TRIBUTARY_MEMBERSHIP at fixed, or have them meet at a keeper's address");
+  }
   if (options.local_address.empty() && options.rank == 0) {
     const auto address = address_of_interface({});
     if (!address) {
@@ -188,6 +193,7 @@ bool Bootstrap::attend(const Allgather& allgather) {
 CommunicatorOptions options_of_part(const CommunicatorOptions& options) {
   auto part = options;
   part.job = 0;
+  part.membership = Membership::fixed;
   const auto& protocol = default_protocol();
   const auto is_called = [&](const Algorithm& one) { return one.name == options.algorithm; };
   if (options.algorithm != ring_algorithm && std::ranges::none_of(protocol.algorithms, is_called)) {

@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <span>
 
+#include "host/membership/messages.h"
 #include "host/object_bytes.h"
 #include "host/rendezvous/table.h"
 
@@ -52,6 +53,10 @@ Result<void> RendezvousGuest::greet(const RendezvousHello& mine, Time until) {
   RendezvousWelcome welcome;
   if (auto heard = receive_all(fd_.get(), writable_bytes_of(welcome), until); !heard) {
     return heard;
+  }
+  if (welcome.magic.value() == membership_magic) {
+    return refused(to_string(place_) +
+                   " is a keeper of memberships; set TRIBUTARY_MEMBERSHIP=elastic on all ranks");
   }
   if (welcome.magic.value() != rendezvous_magic) {
     return refused(to_string(place_) + " is not a Tributary rendezvous");

@@ -20,7 +20,16 @@ struct RendezvousSession {
 RendezvousNonce draw_nonce();
 
 // Which of the messages on a connection a proof is of.
-enum class RendezvousStep : std::uint32_t { greeting, agreement, outcome, conclusion };
+enum class RendezvousStep : std::uint32_t {
+  greeting,
+  agreement,
+  outcome,
+  conclusion,
+  // Of a connection with a keeper of memberships.
+  member_greeting,
+  word_to_keeper,
+  word_to_member,
+};
 
 // What the ranks of a job were given to know each other by. Without one, proofs are zeros and are
 // believed.

@@ -63,6 +63,33 @@ std::string different_protocol(const RendezvousHello& hello, const RendezvousHel
 
 }  // namespace
 
+std::optional<std::string> disagreement(const RendezvousHello& hello, const std::string& who,
+                                        const RendezvousHello& host) {
+  if (hello.encapsulation != host.encapsulation) {
+    return who + " and rank 0 differ in the encapsulation (udp or ethernet)";
+  }
+  if (hello.job != host.job) {
+    return who + " was started with job " + std::to_string(hello.job.value()) + ", rank 0 with " +
+           std::to_string(host.job.value()) + " (0: to be drawn)";
+  }
+  if (hello.algorithm != host.algorithm || hello.fallback != host.fallback) {
+    return who + " and rank 0 differ in the algorithm or in the fallback";
+  }
+  if (hello.reproducible != host.reproducible) {
+    return who +
+           (hello.reproducible != 0 ? " asks for reproducible sums, rank 0 does not"
+                                    : " does not ask for reproducible sums, rank 0 does") +
+           ": give all ranks the same TRIBUTARY_REPRODUCIBLE";
+  }
+  if (hello.protocol != host.protocol) {
+    return who + " " + different_protocol(hello, host);
+  }
+  if (const auto setting = different_setting(hello, host)) {
+    return who + " " + *setting;
+  }
+  return std::nullopt;
+}
+
 RendezvousTable::RendezvousTable(const RendezvousHello& host) : entries_(host.world_size.value()) {
   entries_[0] = host;
   present_ = 1;
@@ -88,27 +115,8 @@ std::optional<std::string> RendezvousTable::add(const RendezvousHello& hello) {
     return who + " came twice: from " + to_string(entries_[rank]->address) + " and from " +
            to_string(hello.address);
   }
-  if (hello.encapsulation != host.encapsulation) {
-    return who + " and rank 0 differ in the encapsulation (udp or ethernet)";
-  }
-  if (hello.job != host.job) {
-    return who + " was started with job " + std::to_string(hello.job.value()) + ", rank 0 with " +
-           std::to_string(host.job.value()) + " (0: to be drawn)";
-  }
-  if (hello.algorithm != host.algorithm || hello.fallback != host.fallback) {
-    return who + " and rank 0 differ in the algorithm or in the fallback";
-  }
-  if (hello.reproducible != host.reproducible) {
-    return who +
-           (hello.reproducible != 0 ? " asks for reproducible sums, rank 0 does not"
-                                    : " does not ask for reproducible sums, rank 0 does") +
-           ": give all ranks the same TRIBUTARY_REPRODUCIBLE";
-  }
-  if (hello.protocol != host.protocol) {
-    return who + " " + different_protocol(hello, host);
-  }
-  if (const auto setting = different_setting(hello, host)) {
-    return who + " " + *setting;
+  if (auto different = disagreement(hello, who, host)) {
+    return different;
   }
   if (hello.payload_bytes.value() == 0 || hello.payload_bytes.value() > payload_bytes_max ||
       hello.payload_bytes.value() % 32 != 0 || hello.window.value() == 0 ||

@@ -36,6 +36,11 @@ class RendezvousTable {
   std::size_t present_ = 0;
 };
 
+// In what the options differ with which `who` and rank 0, whose hello `host` is, were started, for
+// people. Not looked at are ranks, the size of the world, and what each has for itself.
+std::optional<std::string> disagreement(const RendezvousHello& hello, const std::string& who,
+                                        const RendezvousHello& host);
+
 std::vector<std::byte> refusal(const std::string& reason);
 
 // What follows a reply that did not fail.

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+#include "exit_codes.h"
+#include "host/membership/keeper.h"
+#include "host/transport/address.h"
+#include "signals.h"
+
+namespace tributary {
+namespace {
+
+void say(const std::string& line) {
+  std::fprintf(stderr, "tributary-keeper: %s\n", line.c_str());
+}
+
+std::string secret_of_environment() {
+  const char* const secret = std::getenv("TRIBUTARY_SECRET");
+  return secret == nullptr ? "" : secret;
+}
+
+int serve(const std::string& listen) {
+  const auto secret = secret_of_environment();
+  auto keeper = host::resolve(listen).and_then(
+      [&](const host::Endpoint& place) { return host::Keeper::at(place, secret, say); });
+  if (!keeper) {
+    say(keeper.error().message);
+    return apps::exit_failed;
+  }
+  say("listens at " + host::to_string(keeper->place()) +
+      (secret.empty() ? ": whoever reaches it is believed, as there is no TRIBUTARY_SECRET" : ""));
+  keeper->serve(apps::is_stop_requested);
+  return 0;
+}
+
+int run(int argc, char** argv) {
+  CLI::App app(
+      "Keeps the memberships of an elastic world: its ranks have this address and port as "
+      "MASTER_ADDR and MASTER_PORT, TRIBUTARY_MEMBERSHIP=elastic, and the same TRIBUTARY_SECRET in "
+      "their environment.",
+      "tributary-keeper");
+  std::string listen;
+  app.add_option("--listen,-l", listen, "where ranks come to, as in 10.0.0.1:29500")
+      ->required()
+      ->type_name("ADDRESS:PORT");
+  app.set_version_flag("--version", "tributary-keeper " TRIBUTARY_VERSION);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : apps::exit_usage;
+  }
+  apps::catch_signals();
+  return serve(listen);
+}
+
+}  // namespace
+}  // namespace tributary
+
+int main(int argc, char** argv) {
+  try {
+    return tributary::run(argc, argv);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "tributary-keeper: %s\n", error.what());
+    return tributary::apps::exit_failed;
+  }
+}

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How a communicator of an elastic world comes to be, ends, and is followed by the next one.
+#include <algorithm>
+#include <chrono>
+#include <string>
+#include <utility>
+
+#include <sodium/core.h>
+
+#include "host/communicator_state.h"
+#include "host/membership/words.h"
+#include "host/rendezvous/bootstrap.h"
+#include "host/text.h"
+#include "host/transport/address.h"
+
+namespace tributary {
+namespace {
+
+using host::Clock;
+using host::Member;
+using host::MembershipPlace;
+using host::Time;
+
+// For what the keeper says on its way.
+constexpr auto keeper_grace = std::chrono::seconds(2);
+// A collective that fails because somebody is gone may do so before the keeper has said it.
+constexpr auto news_grace = std::chrono::seconds(1);
+// Of members that are gone before they have met the others.
+constexpr int attempts_max = 16;
+
+std::string membership_text(std::uint64_t epoch) {
+  return "membership " + std::to_string(epoch);
+}
+
+Error missed(const CommunicatorOptions& options, const Error& error, Time since) {
+  if (error.code != Error::Code::timeout) {
+    return error;
+  }
+  const auto waited = host::seconds_text(Clock::now() - since);
+  if (options.membership == Membership::join) {
+    return {error.code, "nobody has taken in who waits at the keeper " + options.rendezvous +
+                            " for " + waited +
+                            ": members of its world do when they call regroup(); "
+                            "TRIBUTARY_JOIN_TIMEOUT says how long to wait"};
+  }
+  return {error.code, "the next membership was not agreed on at the keeper " + options.rendezvous +
+                          " for " + waited +
+                          ": not all ranks came; what it says on its standard error tells who did"};
+}
+
+host::MemberHello member_hello_of(const CommunicatorOptions& options) {
+  host::MemberHello hello;
+  hello.joins = options.membership == Membership::join ? 1 : 0;
+  hello.options = host::hello_of(options);
+  return hello;
+}
+
+host::RegroupWish wish_of(std::uint64_t epoch, std::uint32_t world_size, host::Duration patience) {
+  using std::chrono::milliseconds;
+  constexpr auto longest = milliseconds(std::chrono::hours(24));
+  const auto time = std::min(std::chrono::ceil<milliseconds>(patience), longest);
+  return {wire::be64{epoch}, wire::be32{world_size},
+          wire::be32{static_cast<std::uint32_t>(time.count())}};
+}
+
+}  // namespace
+
+Result<Communicator> Communicator::create_elastic(const CommunicatorOptions& options) {
+  auto mine = options;
+  if (options.membership == Membership::join) {
+    mine.rank = 0;
+    mine.world_size = 1;
+  }
+  if (auto checked = host::check(mine); !checked) {
+    return tl::make_unexpected(checked.error());
+  }
+  if (::sodium_init() < 0) {
+    return fail(Error::Code::internal, "libsodium has no source of randomness");
+  }
+  const auto place = host::resolve(mine.rendezvous);
+  if (!place) {
+    return tl::make_unexpected(place.error());
+  }
+  if (mine.local_address.empty()) {
+    const auto local = host::local_address_towards(*place);
+    if (!local) {
+      return tl::make_unexpected(local.error());
+    }
+    mine.local_address = host::to_string(*local);
+  }
+  const auto patience =
+      mine.membership == Membership::join ? mine.join_timeout : host::patience_of(mine);
+  auto member = Member::come(*place, member_hello_of(mine), host::Secret(mine.secret),
+                             Clock::now() + host::patience_of(mine));
+  return member ? form(*member, mine, 0, patience) : tl::make_unexpected(member.error());
+}
+
+// The first membership after that one that comes to be. One from which somebody is gone before that
+// is followed by the next.
+Result<Communicator> Communicator::form(const std::shared_ptr<Member>& member,
+                                        const CommunicatorOptions& options, std::uint64_t after,
+                                        std::chrono::nanoseconds patience) {
+  Error error;
+  for (int attempt = 0; attempt < attempts_max; ++attempt) {
+    const auto began = Clock::now();
+    const auto place = member->place_after(after, began + patience + keeper_grace);
+    if (!place) {
+      return tl::make_unexpected(missed(options, place.error(), began));
+    }
+    after = place->epoch.value();
+    auto made = meet(*member, options, *place);
+    if (made) {
+      made->state_->adopt({member, *place, options});
+      return made;
+    }
+    error = {made.error().code,
+             membership_text(after) + " did not come to be: " + made.error().message};
+    if (!member->await_end(after, Clock::now() + news_grace)) {
+      break;
+    }
+    patience = host::patience_of(options);
+    (void)member->ask(wish_of(after, 0, patience));
+  }
+  return tl::make_unexpected(error);
+}
+
+// With the members that the keeper has named, in a world that stays the same.
+Result<Communicator> Communicator::meet(Member& member, const CommunicatorOptions& options,
+                                        const MembershipPlace& place) {
+  auto mine = options;
+  mine.membership = Membership::fixed;
+  mine.rank = place.rank.value();
+  mine.world_size = place.world_size.value();
+  const auto until = Clock::now() + host::patience_of(options);
+  std::optional<Error> failed;
+  const auto allgather = [&](const void* in, void* out, std::size_t bytes) {
+    const wire::Bytes share(static_cast<const std::byte*>(in), bytes);
+    const auto all = member.exchange(place.epoch.value(), share, until);
+    if (!all || all->size() != bytes * mine.world_size) {
+      failed = all ? Error{Error::Code::rendezvous, "the keeper told nonsense"} : all.error();
+      return false;
+    }
+    std::copy(all->begin(), all->end(), static_cast<std::byte*>(out));
+    return true;
+  };
+  auto made = host::Bootstrap::create(mine, mine.world_size, allgather);
+  return failed ? tl::make_unexpected(*failed) : std::move(made);
+}
+
+Result<Communicator> Communicator::regroup(std::uint32_t world_size) {
+  auto& elastic = state_->elastic;
+  if (!elastic) {
+    return host::invalid(
+        "this communicator's world is fixed: create it with TRIBUTARY_MEMBERSHIP=elastic, and a "
+        "keeper to meet at");
+  }
+  const auto epoch = elastic->place.epoch.value();
+  state_->end_membership();
+  const auto patience = host::patience_of(elastic->options);
+  if (auto asked = elastic->member->ask(wish_of(epoch, world_size, patience)); !asked) {
+    // What was heard last tells why.
+    const auto gone = elastic->member->place_after(epoch, Clock::now() + keeper_grace);
+    return tl::make_unexpected(gone ? asked.error() : gone.error());
+  }
+  return form(elastic->member, elastic->options, epoch, patience);
+}
+
+MembershipState Communicator::membership() const {
+  const auto& elastic = state_->elastic;
+  if (!elastic) {
+    return {};
+  }
+  const auto epoch = elastic->place.epoch.value();
+  return {epoch, elastic->place.newcomers.value(), elastic->member->waiting(),
+          elastic->regrouped || elastic->member->why_ended(epoch).has_value()};
+}
+
+void Communicator::State::adopt(host::Elastic found) {
+  elastic.emplace(std::move(found));
+  elastic->options.membership = Membership::elastic;
+  elastic->member->watch(elastic->place.epoch.value(), [this] {
+    aborted = true;
+    if (ring) {
+      ring->shut_down();
+    }
+  });
+}
+
+// What failed on the way may have failed because a member is gone: then it is that which the caller
+// has to know.
+void Communicator::State::await_reason(const Error& error) {
+  const bool may_be = error.code == Error::Code::network || error.code == Error::Code::timeout;
+  if (elastic && may_be && !aborted) {
+    (void)elastic->member->await_end(elastic->place.epoch.value(), Clock::now() + news_grace);
+  }
+}
+
+tl::unexpected<Error> Communicator::State::fail_as_aborted() const {
+  constexpr auto aborted_here = "the communicator was aborted on this rank";
+  if (!elastic) {
+    return fail(Error::Code::aborted, aborted_here);
+  }
+  const auto epoch = elastic->place.epoch.value();
+  const auto why = elastic->member->why_ended(epoch);
+  const bool dismissed = elastic->member->is_dismissed();
+  if (!why && !elastic->regrouped) {
+    return fail(Error::Code::aborted, aborted_here);
+  }
+  const std::string reason =
+      dismissed ? *why
+      : elastic->regrouped
+          ? "this rank has called regroup(); go on with the communicator that this returns, or "
+            "call it again if it failed"
+          : *why + "; call regroup() for the next one, with all ranks that are left";
+  return fail(Error::Code::membership_ended, membership_text(epoch) + " has ended: " + reason);
+}
+
+// As if it was destroyed, but for the place in the world.
+void Communicator::State::end_membership() {
+  if (std::exchange(elastic->regrouped, true)) {
+    return;
+  }
+  end();
+  elastic->member->watch(0, nullptr);
+  aborted = true;
+  carrier.reset();
+  ring.reset();
+  journal.reset();
+  selected = false;
+}
+
+}  // namespace tributary

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "host/rendezvous/messages.h"
+#include "wire/endian.h"
+
+namespace tributary::host {
+
+// Between the keeper of a world's memberships and who is in it, or wants to be: as
+// docs/reference/wire/membership.md has it. Integers are big-endian.
+inline constexpr std::uint32_t membership_magic = 0x5452494d;  // "TRIM"
+inline constexpr std::uint16_t membership_version = 1;
+
+// Who comes. Of its options the fields that all have to have alike count; rank and size of the
+// world only of who founds it.
+struct [[gnu::packed]] MemberHello {
+  wire::be32 magic{membership_magic};
+  wire::be16 version{membership_version};
+  wire::be16 joins;  // 1: a world that there is; 0: it founds one
+  RendezvousHello options;
+};
+static_assert(sizeof(MemberHello) == 136);
+
+struct [[gnu::packed]] MemberGreeting {
+  MemberHello hello;
+  RendezvousNonce nonce{};
+  RendezvousProof proof{};
+};
+static_assert(sizeof(MemberGreeting) == 200);
+
+// What goes over a connection after the greeting.
+enum class WordKind : std::uint16_t {
+  // To the keeper.
+  regroup = 1,  // RegroupWish
+  share = 2,    // Epoch, and what all members of that membership are to have of this one
+  // To a member.
+  place = 3,      // MembershipPlace
+  shares = 4,     // Epoch, and what each has shared, by rank
+  waiting = 5,    // WaitingCount
+  ended = 6,      // Epoch, and why that membership has ended, for people
+  dismissed = 7,  // why who hears it is no member, for people; the last word
+};
+
+// Behind it come `bytes`, and a proof.
+struct [[gnu::packed]] WordHeader {
+  wire::be32 magic{membership_magic};
+  wire::be16 version{membership_version};
+  wire::be16 kind;
+  wire::be32 sequence;  // from 0, on each connection each way
+  wire::be32 bytes;
+};
+static_assert(sizeof(WordHeader) == 16);
+
+struct [[gnu::packed]] Epoch {
+  wire::be64 number;
+};
+
+struct [[gnu::packed]] RegroupWish {
+  wire::be64 epoch;        // of the membership that is to end
+  wire::be32 world_size;   // until there are so many others are waited for
+  wire::be32 patience_ms;  // but no longer than that
+};
+static_assert(sizeof(RegroupWish) == 16);
+
+struct [[gnu::packed]] MembershipPlace {
+  wire::be64 epoch;
+  wire::be32 rank;
+  wire::be32 world_size;
+  wire::be32 newcomers;  // that were in no membership before
+};
+static_assert(sizeof(MembershipPlace) == 20);
+
+struct [[gnu::packed]] WaitingCount {
+  wire::be32 count;
+};
+
+inline constexpr std::size_t share_bytes_max = 1024;
+// What a keeper hears, and what it says: the shares of a whole world.
+inline constexpr std::size_t word_to_keeper_bytes_max = sizeof(Epoch) + share_bytes_max;
+inline constexpr std::size_t word_to_member_bytes_max = std::size_t{64} << 20;
+
+}  // namespace tributary::host
