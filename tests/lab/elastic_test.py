@@ -1,0 +1,227 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Elastic worlds through switches: ranks are killed, replaced and added, and sums stay exact."""
+
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import tempfile
+import unittest
+
+import support
+
+WORKER = support.BUILD / "tests" / "lab" / "elastic_worker"
+KEEPER = support.BUILD / "apps" / "tributary-keeper" / "tributary-keeper"
+ELEMENTS = 20011
+SECRET = "a secret of these ranks alone"
+# Of what is noticed by itself; time limits are longer.
+AT_ONCE_S = 10.0
+
+
+class Process:
+    """A program in a host of a lab, what it has said, and its pid there."""
+
+    def __init__(self, lab: support.Lab, directory: pathlib.Path, host: str, *argv, **variables):
+        self.lab, self.host, self.program = lab, host, pathlib.Path(argv[0]).name
+        self.said_in = directory / f"{host}-{self.program}-{len(list(directory.iterdir()))}"
+        before = set(lab.processes(host, self.program))
+        with self.said_in.open("w") as file:
+            self.child = subprocess.Popen(
+                [str(arg) for arg in (support.LAB, "exec", lab.name, host, "--", *argv)],
+                stdin=subprocess.DEVNULL, stdout=file, stderr=subprocess.STDOUT,
+                env=os.environ | variables)
+        support.until(lambda: self.child.poll() is not None or
+                      set(lab.processes(host, self.program)) - before, what=f"{argv[0]} on {host}")
+        self.pids = set(lab.processes(host, self.program)) - before
+
+    @property
+    def said(self) -> str:
+        return self.said_in.read_text()
+
+    def send(self, what: signal.Signals) -> None:
+        for pid in self.pids:
+            os.kill(pid, what)
+
+    def await_line(self, pattern: str) -> re.Match:
+        """The last one of that form, once there is one."""
+        def found():
+            return list(re.finditer(pattern, self.said, re.MULTILINE))
+        support.until(lambda: found() or self.child.poll() is not None,
+                      what=f"'{pattern}' of {self.program} on {self.host}")
+        if not found():
+            raise AssertionError(f"no '{pattern}' of {self.program} on {self.host}:\n{self.said}")
+        return found()[-1]
+
+    def end(self) -> int:
+        """Its exit status, once it has ended by itself."""
+        return self.child.wait(timeout=support.PATIENCE_S)
+
+    def kill(self) -> None:
+        if self.child.poll() is None:
+            for pid in self.pids:
+                try:
+                    os.kill(pid, signal.SIGKILL)
+                except ProcessLookupError:
+                    pass
+            self.child.wait(timeout=support.PATIENCE_S)
+
+
+class Elastic(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.lab = support.Lab("star-4", "--rate", "none").__enter__()
+        cls.addClassCleanup(cls.lab.__exit__)
+        cls.hosts = sorted(cls.lab.state["hosts"])
+
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.directory = pathlib.Path(scratch.name)
+        self.workers: dict[str, Process] = {}
+        self.place = self.address_of(self.hosts[0])
+        self.keeper = self.start(self.hosts[0], KEEPER, "--listen", f"{self.place}:29500")
+        self.keeper.await_line("listens at")
+
+    def address_of(self, host: str) -> str:
+        return self.lab.state["hosts"][host]
+
+    def start(self, host: str, *argv, **variables) -> Process:
+        process = Process(self.lab, self.directory, host, *argv,
+                          **({"TRIBUTARY_SECRET": SECRET} | variables))
+        self.addCleanup(process.kill)
+        return process
+
+    def worker(self, host: str, world: int = 0, **variables) -> Process:
+        variables = {"MASTER_ADDR": self.place, "MASTER_PORT": "29500",
+                     "TRIBUTARY_STALL_TIMEOUT": "60s", "TRIBUTARY_ALGORITHM": "canary"} | variables
+        self.workers[host] = self.start(host, WORKER, ELEMENTS, world, **variables)
+        return self.workers[host]
+
+    def found(self, size: int, world: int = 0, **variables) -> list[Process]:
+        return [self.worker(host, world, RANK=str(rank), WORLD_SIZE=str(size),
+                            TRIBUTARY_MEMBERSHIP="elastic", **variables)
+                for rank, host in enumerate(self.hosts[:size])]
+
+    def join(self, host: str, **variables) -> Process:
+        return self.worker(host, TRIBUTARY_MEMBERSHIP="join", **variables)
+
+    def await_sums(self, members: list[Process], membership: int, by: str = "canary") -> None:
+        """Exact ones in that membership, of all of them; over Canary a switch has its part in them."""
+        for member in members:
+            line = member.await_line(rf"^membership {membership}: \d+ exact sums over {len(members)} ranks, "
+                                     r"(\d+) by switches$")
+            self.assertRegex(member.said, rf"membership {membership}: rank \d of {len(members)}, .* by {by}")
+            if by == "canary":
+                self.assertGreater(int(line[1]), 0)
+
+    def stop(self, members: list[Process]) -> None:
+        members[0].send(signal.SIGTERM)
+        for member in members:
+            self.assertEqual(member.end(), 0, member.said)
+            self.assertNotIn("wrong sum", member.said)
+
+    def assert_ended_in_time(self, member: Process, why: str) -> None:
+        line = member.await_line(rf"^ended after ([0-9.]+) s \(membership_ended\): .*{why}.*call regroup\(\)")
+        self.assertLess(float(line[1]), AT_ONCE_S)
+
+    def test_a_rank_that_is_killed_is_replaced(self):
+        members = self.found(3, world=3)
+        self.await_sums(members, 1)
+        members[1].send(signal.SIGKILL)
+        for member in (members[0], members[2]):
+            self.assert_ended_in_time(member, "rank 1 at .* is gone")
+        members[1] = self.join(self.hosts[3])
+        self.await_sums(members, 2)
+        self.assertIn("membership 2: rank 1 of 3, 1 new", members[1].said)
+        # So is rank 0.
+        members[0].send(signal.SIGKILL)
+        for member in members[1:]:
+            self.assert_ended_in_time(member, "rank 0 at .* is gone")
+        members[0] = self.join(self.hosts[0])
+        self.await_sums(members, 3)
+        self.assertIn("membership 3: rank 0 of 3", members[1].said)
+        self.stop(members)
+
+    def test_a_world_shrinks_and_grows(self):
+        members = self.found(4)
+        self.await_sums(members, 1)
+        gone = members.pop()
+        gone.send(signal.SIGKILL)
+        self.await_sums(members, 2)
+        gone = members.pop(0)
+        gone.send(signal.SIGKILL)
+        self.await_sums(members, 3)
+        members.append(self.join(self.hosts[0]))
+        self.await_sums(members, 4)
+        members.append(self.join(self.hosts[3]))
+        self.await_sums(members, 5)
+        self.stop(members)
+
+    def test_two_join_at_once(self):
+        members = self.found(2)
+        self.await_sums(members, 1)
+        for member in members:
+            member.send(signal.SIGSTOP)
+        members += [self.join(host) for host in self.hosts[2:]]
+        support.until(lambda: self.keeper.said.count("somebody waits to join") == 2, what="both")
+        for member in members[:2]:
+            member.send(signal.SIGCONT)
+        self.await_sums(members, 2)
+        self.stop(members)
+
+    def test_who_was_away_is_told_that_it_is_no_member(self):
+        members = self.found(3, TRIBUTARY_STALL_TIMEOUT="4s")
+        self.await_sums(members, 1)
+        away = members.pop(1)
+        away.send(signal.SIGSTOP)
+        self.await_sums(members, 2)
+        away.send(signal.SIGCONT)
+        self.assertEqual(away.end(), 4)
+        self.assertRegex(away.said, r"\(membership_ended\): membership 1 has ended: membership 2 was agreed on "
+                                    r"without rank 1 .*TRIBUTARY_MEMBERSHIP=join")
+        self.assertRegex(away.said, "regroup failed: membership 2 was agreed on without rank 1")
+        # Nor does its rank make it one again, when it is started anew as it was.
+        again = self.worker(self.hosts[1], RANK="1", WORLD_SIZE="3", TRIBUTARY_MEMBERSHIP="elastic")
+        self.assertEqual(again.end(), 3)
+        self.assertRegex(again.said, "creation failed: .*set TRIBUTARY_MEMBERSHIP=join")
+        members.insert(1, self.join(self.hosts[1]))
+        self.await_sums(members, 3)
+        self.stop(members)
+
+    def test_strangers_and_others_are_turned_away_and_disturb_nobody(self):
+        members = self.found(2)
+        self.await_sums(members, 1)
+        for variables, why in (({"TRIBUTARY_SECRET": ""}, "TRIBUTARY_SECRET"),
+                               ({"TRIBUTARY_SECRET": "guessed"}, "TRIBUTARY_SECRET"),
+                               ({"TRIBUTARY_ALGORITHM": "ring"}, "differ in the algorithm"),
+                               ({"TRIBUTARY_JOB": "9"}, "started with job 9, rank 0 with 0"),
+                               ({"TRIBUTARY_MEMBERSHIP": "fixed", "RANK": "1", "WORLD_SIZE": "2"},
+                                "is a keeper of memberships")):
+            with self.subTest(why=why):
+                stranger = self.worker(self.hosts[2], **({"TRIBUTARY_MEMBERSHIP": "join"} | variables))
+                self.assertEqual(stranger.end(), 3)
+                self.assertRegex(stranger.said, f"creation failed: .*{why}")
+        self.await_sums(members, 1)
+        for member in members:
+            self.assertNotIn("ended after", member.said)
+        self.stop(members)
+
+    def test_packets_of_an_old_membership_are_in_no_sum(self):
+        # One job number through all memberships: switches know the old one's blocks by the same name.
+        members = self.found(4, TRIBUTARY_JOB="77")
+        self.await_sums(members, 1)
+        for membership in range(2, 5):
+            members[-1].send(signal.SIGKILL)
+            members[-1] = self.join(self.hosts[3], TRIBUTARY_JOB="77")
+            self.await_sums_somewhere(members)
+        self.stop(members)
+
+    def await_sums_somewhere(self, members: list[Process]) -> None:
+        """In whatever membership they come together."""
+        newest = members[-1].await_line(r"^membership (\d+): rank \d of 4")
+        self.await_sums(members, int(newest[1]))
+
+
+if __name__ == "__main__":
+    support.main()
