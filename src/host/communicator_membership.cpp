@@ -48,10 +48,15 @@ Error missed(const CommunicatorOptions& options, const Error& error, Time since)
                           ": not all ranks came; what it says on its standard error tells who did"};
 }
 
+// Settings that depend on the size of the world are those of one rank: a newcomer does not know
+// more.
 host::MemberHello member_hello_of(const CommunicatorOptions& options) {
+  auto of_any_world = options;
+  of_any_world.world_size = 1;
   host::MemberHello hello;
   hello.joins = options.membership == Membership::join ? 1 : 0;
-  hello.options = host::hello_of(options);
+  hello.options = host::hello_of(of_any_world);
+  hello.options.world_size = options.world_size;
   return hello;
 }
 

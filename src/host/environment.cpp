@@ -233,11 +233,10 @@ Result<CommunicatorOptions> options_of(const Variables& variables) {
   std::optional<Error> error;
   std::uint32_t rank = 0;
   std::uint32_t world_size = 0;
-  take(settings_of(variables), options, error);
-  if (options.membership == Membership::join) {
-    world_size = 1;  // the world says both
+  const auto& launcher = launcher_of(variables);
+  if (variables.find("TRIBUTARY_MEMBERSHIP") == "join") {
+    world_size = 1;  // its world says both
   } else {
-    const auto& launcher = launcher_of(variables);
     take(required_number(variables, launcher.rank, any), rank, error);
     take(required_number(variables, launcher.world_size, any), world_size, error);
   }
@@ -250,6 +249,7 @@ Result<CommunicatorOptions> options_of(const Variables& variables) {
     std::uint32_t port = 0;
     take(required_number(variables, "MASTER_PORT", sixteen_bits), port, error);
   }
+  take(settings_of(variables), options, error);
   if (error) {
     return tl::make_unexpected(*error);
   }

@@ -10,6 +10,7 @@ import tempfile
 import unittest
 
 import support
+from panama_job import job
 
 WORKER = support.BUILD / "tests" / "lab" / "elastic_worker"
 KEEPER = support.BUILD / "apps" / "tributary-keeper" / "tributary-keeper"
@@ -70,7 +71,8 @@ class Process:
 class Elastic(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.lab = support.Lab("star-4", "--rate", "none").__enter__()
+        cls.lab = support.Lab("star-4", "--rate", "none",
+                              "--set", "switch.flare.working_memory=8192").__enter__()
         cls.addClassCleanup(cls.lab.__exit__)
         cls.hosts = sorted(cls.lab.state["hosts"])
 
@@ -216,6 +218,28 @@ class Elastic(unittest.TestCase):
             members[-1] = self.join(self.hosts[3], TRIBUTARY_JOB="77")
             self.await_sums_somewhere(members)
         self.stop(members)
+
+    def check_trees_are_used_by_whom_they_are_for(self, by: str, **variables):
+        variables |= {"TRIBUTARY_ALGORITHM": by}
+        members = self.found(4, **variables)
+        self.await_sums(members, 1, by)
+        members.pop().send(signal.SIGKILL)
+        self.await_sums(members, 2, "ring")
+        self.assertRegex(members[0].said, "notice: .*ring, the hosts reduce alone: ")
+        members.append(self.join(self.hosts[3], **variables))
+        self.await_sums(members, 3, by)
+        self.stop(members)
+
+    def test_trees_of_panama(self):
+        with job(self.lab, "--trees", 1) as options:
+            self.check_trees_are_used_by_whom_they_are_for("panama", **options)
+
+    def test_the_tree_of_flare(self):
+        with job(self.lab, "--algorithm", "flare") as options:
+            self.check_trees_are_used_by_whom_they_are_for("flare", **options)
+
+    def test_the_ring_of_netreduce(self):
+        self.check_trees_are_used_by_whom_they_are_for("netreduce", TRIBUTARY_NETREDUCE_RING="4")
 
     def await_sums_somewhere(self, members: list[Process]) -> None:
         """In whatever membership they come together."""

@@ -134,7 +134,8 @@ class Worker {
   // What one of them has heard all do together.
   Result<void> look_round(bool& goes_on) {
     std::int64_t news[] = {communicator_.membership().waiting, stops};
-    if (auto done = communicator_.allreduce(std::span<std::int64_t>(news), wire::Operator::max); !done) {
+    if (auto done = communicator_.allreduce(std::span<std::int64_t>(news), wire::Operator::max);
+        !done) {
       return done;
     }
     goes_on = news[1] == 0;

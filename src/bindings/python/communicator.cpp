@@ -252,6 +252,29 @@ std::unique_ptr<Communicator> Communicator::split(std::optional<std::int64_t> co
   return part == nullptr ? nullptr : std::unique_ptr<Communicator>(new Communicator(part, notice_));
 }
 
+std::unique_ptr<Communicator> Communicator::regroup(std::uint32_t size) const {
+  const auto comm = usable();
+  tributary_comm* next = nullptr;
+  tributary_result result = TRIBUTARY_SUCCESS;
+  {
+    const py::gil_scoped_release others_run;
+    result = tributary_comm_regroup(comm.get(), size, &next);
+  }
+  check(result);
+  return std::unique_ptr<Communicator>(new Communicator(next, notice_));
+}
+
+py::dict Communicator::membership() const {
+  tributary_membership membership{};
+  check(tributary_comm_membership(usable().get(), &membership));
+  py::dict all;
+  all["epoch"] = membership.epoch;
+  all["newcomers"] = membership.newcomers;
+  all["waiting"] = membership.waiting;
+  all["ended"] = membership.ended != 0;
+  return all;
+}
+
 void Communicator::abort() const {
   tributary_comm_abort(usable().get());
 }

@@ -60,6 +60,10 @@ class Communicator {
   // None for a negative colour, as for the colour None.
   std::unique_ptr<Communicator> split(std::optional<std::int64_t> color, std::int64_t key) const;
 
+  // Of the next membership of an elastic world.
+  std::unique_ptr<Communicator> regroup(std::uint32_t size) const;
+  pybind11::dict membership() const;
+
   void abort() const;
   void close();
 

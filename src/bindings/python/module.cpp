@@ -185,6 +185,14 @@ void add_communicator(py::module_& module) {
           "split", &Communicator::split, "color"_a, "key"_a = 0,
           "All ranks call it. Those of one colour get a communicator of their own, in the order of "
           "their keys; those without one (None) get None.")
+      .def("regroup", &Communicator::regroup, "size"_a = 0,
+           "Of an elastic world (membership='elastic'): all members call it, behind the same "
+           "collectives or after one that failed, and get the communicator of the next membership. "
+           "Those that are gone are left out, who waits to join is taken in; others are waited for "
+           "until there are `size` ranks. This communicator ends.")
+      .def_property_readonly("membership", &Communicator::membership,
+                             "Of an elastic world: a dict of 'epoch', which counts memberships "
+                             "(0: the world is fixed), 'newcomers', 'waiting' and 'ended'.")
       .def("abort", &Communicator::abort,
            "Ends what is outstanding, and all that comes later, with tributary.AbortedError.")
       .def("close", &Communicator::close,

@@ -279,6 +279,20 @@ TEST_F(Environment, ADurationHasAUnitOrIsInSeconds) {
   }
 }
 
+TEST_F(Environment, WhoJoinsAWorldNeedsNoRank) {
+  ::unsetenv("RANK");
+  ::unsetenv("WORLD_SIZE");
+  set({{"TRIBUTARY_MEMBERSHIP", "join"}, {"TRIBUTARY_JOIN_TIMEOUT", "2min"}});
+  auto options = CommunicatorOptions::from_environment();
+  ASSERT_TRUE(options) << options.error().message;
+  EXPECT_EQ(options->membership, Membership::join);
+  EXPECT_EQ(options->join_timeout, 2min);
+  for (const auto* other : {"elastic", "fixed"}) {
+    set({{"TRIBUTARY_MEMBERSHIP", other}});
+    EXPECT_NE(message().find("RANK is not set"), std::string::npos) << message();
+  }
+}
+
 TEST_F(Environment, ErrorsNameTheVariable) {
   for (const auto* name : {"RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT"}) {
     SetUp();
@@ -300,6 +314,8 @@ TEST_F(Environment, ErrorsNameTheVariable) {
                                     {"TRIBUTARY_DEADLINE", "3 s"},
                                     {"TRIBUTARY_DEADLINE", "3sec"},
                                     {"TRIBUTARY_DEADLINE", "1e9s"},
+                                    {"TRIBUTARY_MEMBERSHIP", "1"},
+                                    {"TRIBUTARY_JOIN_TIMEOUT", "never"},
                                     {"TRIBUTARY_ENCAPSULATION", "vxlan"},
                                     {"TRIBUTARY_JOB", "seven"},
                                     {"TRIBUTARY_ALGORITHM", "tree"},

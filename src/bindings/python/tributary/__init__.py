@@ -11,9 +11,10 @@ docs/reference/python.md has the whole of it; tributary.torch is for PyTorch.
 """
 
 from ._core import Communicator, Request, Sketch, load_handler, load_handler_file, wait_any
-from .errors import (AbortedError, Error, InternalError, InvalidArgumentError, MismatchError,
-                     NetworkError, RendezvousError, TimeoutError)
+from .errors import (AbortedError, Error, InternalError, InvalidArgumentError,
+                     MembershipEndedError, MismatchError, NetworkError, RendezvousError, TimeoutError)
 
 __all__ = ["AbortedError", "Communicator", "Error", "InternalError", "InvalidArgumentError",
-           "MismatchError", "NetworkError", "RendezvousError", "Request", "Sketch", "TimeoutError",
+           "MembershipEndedError", "MismatchError", "NetworkError", "RendezvousError",
+           "Request", "Sketch", "TimeoutError",
            "load_handler", "load_handler_file", "wait_any"]

@@ -36,6 +36,11 @@ class AbortedError(Error):
     """Communicator.abort() was called."""
 
 
+class MembershipEndedError(Error):
+    """The elastic world goes on without this communicator: call its regroup(). Raised by that, this
+    process is no member any more."""
+
+
 _OF_RESULTS = {
     "TRIBUTARY_INVALID_ARGUMENT": InvalidArgumentError,
     "TRIBUTARY_RENDEZVOUS": RendezvousError,
@@ -44,6 +49,7 @@ _OF_RESULTS = {
     "TRIBUTARY_MISMATCH": MismatchError,
     "TRIBUTARY_INTERNAL": InternalError,
     "TRIBUTARY_ABORTED": AbortedError,
+    "TRIBUTARY_MEMBERSHIP_ENDED": MembershipEndedError,
 }
 
 

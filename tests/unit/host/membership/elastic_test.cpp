@@ -327,6 +327,27 @@ TEST_F(ElasticWorlds, TurnAwayWhoHasOtherOptions) {
   expect_sums(members);
 }
 
+// What all have alike may depend on how many there are, which a newcomer does not know.
+TEST_F(ElasticWorlds, LetInWhoHasTheSameShareOfAWorldOfAnotherSize) {
+  const auto group = next_multicast_group();
+  const auto share = [&](CommunicatorOptions& options) {
+    options.algorithm = "panama";
+    options.job = 1;
+    options.set("trees", group).set("share", "0.5");
+  };
+  auto members = found(3, share);
+  auto options = options_to_join(3);
+  share(options);
+  options.join_timeout = 200ms;
+  const auto made = Communicator::create(options);
+  ASSERT_FALSE(made);
+  EXPECT_THAT(made.error().message, HasSubstr("nobody has taken in who waits"));
+  options.set("trees", next_multicast_group());
+  const auto other = Communicator::create(options);
+  ASSERT_FALSE(other);
+  EXPECT_THAT(other.error().message, HasSubstr("differ in TRIBUTARY_TREES"));
+}
+
 TEST_F(ElasticWorlds, GoOnWithoutAKeeperUntilTheyRegroup) {
   auto members = found(2);
   stop_keeper();
