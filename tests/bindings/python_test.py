@@ -11,6 +11,7 @@ import inspect
 import math
 import os
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -490,16 +491,40 @@ def refused_options() -> None:
            "TRIBUTARY_LOG=loud is not error, warn or info")
 
 
+def a_world_shrinks() -> None:
+    old = tributary.Communicator(membership="elastic", stall_timeout=60)
+    values = numpy.ones(COUNT)
+    assert old.allreduce(values)[0] == 3 and old.membership["epoch"] == 1
+    if old.rank == 1:
+        os._exit(0)
+    raised(tributary.MembershipEndedError, lambda: old.allreduce(values), "rank 1", "call regroup()")
+    assert old.membership["ended"]
+    with old.regroup() as comm:
+        assert comm.allreduce(numpy.ones(COUNT))[0] == comm.size == 2
+        assert comm.membership == {"epoch": 2, "newcomers": 0, "waiting": 0, "ended": False}
+        raised(tributary.MembershipEndedError, old.barrier, "membership 1 has ended")
+
+
 CASES = {function.__name__: function for function in (
     types_and_operators, named_types, buffers, refused_buffers, other_collectives, parts, requests,
     outstanding_requests, abandoned_requests, awaited_requests, other_threads_run, interrupted, a_rank_dies,
     late_ranks_time_out, deadlines, any_of_several, handlers, sketches, gradient_hook, leaving,
-    refused_options)}
+    refused_options, a_world_shrinks)}
+OF_THEIR_OWN = {"a_world_shrinks"}
 SIZES = {"types_and_operators": 3, "other_collectives": 3, "parts": 4, "named_types": 3, "handlers": 3,
          "sketches": 3, "gradient_hook": 3}
 
 
 class Package(ranks.Cases):
+    def test_a_world_shrinks_at_its_keeper(self):
+        place = f"127.0.0.1:{ranks.free_port()}"
+        with subprocess.Popen([ranks.BUILD / "apps" / "tributary-keeper" / "tributary-keeper", "--listen", place],
+                              stderr=subprocess.DEVNULL) as keeper:
+            try:
+                self.case("a_world_shrinks", 3, MASTER_PORT=place.split(":")[1])
+            finally:
+                keeper.kill()
+
     def test_the_example_runs_as_the_tutorial_says(self):
         ended = ranks.run([sys.executable, ranks.ROOT / "docs" / "tutorial" / "allreduce.py"])
         self.assertEqual([(one.code, one.said) for one in ended],
@@ -512,7 +537,7 @@ def _test_of(name: str):
     return test
 
 
-for _name in CASES:
+for _name in CASES.keys() - OF_THEIR_OWN:
     setattr(Package, f"test_{_name}", _test_of(_name))
 
 if __name__ == "__main__":

@@ -68,11 +68,13 @@ class Process:
             self.child.wait(timeout=support.PATIENCE_S)
 
 
-class Elastic(unittest.TestCase):
+class Worlds(unittest.TestCase):
+    """Of a keeper in the first host, and workers in some."""
+    LAB = ("star-4", "--rate", "none", "--set", "switch.flare.working_memory=8192")
+
     @classmethod
     def setUpClass(cls):
-        cls.lab = support.Lab("star-4", "--rate", "none",
-                              "--set", "switch.flare.working_memory=8192").__enter__()
+        cls.lab = support.Lab(*cls.LAB).__enter__()
         cls.addClassCleanup(cls.lab.__exit__)
         cls.hosts = sorted(cls.lab.state["hosts"])
 
@@ -117,6 +119,11 @@ class Elastic(unittest.TestCase):
             if by == "canary":
                 self.assertGreater(int(line[1]), 0)
 
+    def await_sums_somewhere(self, members: list[Process]) -> None:
+        """In whatever membership they come together."""
+        newest = members[-1].await_line(r"^membership (\d+): rank \d of %d" % len(members))
+        self.await_sums(members, int(newest[1]))
+
     def stop(self, members: list[Process]) -> None:
         members[0].send(signal.SIGTERM)
         for member in members:
@@ -127,6 +134,8 @@ class Elastic(unittest.TestCase):
         line = member.await_line(rf"^ended after ([0-9.]+) s \(membership_ended\): .*{why}.*call regroup\(\)")
         self.assertLess(float(line[1]), AT_ONCE_S)
 
+
+class Elastic(Worlds):
     def test_a_rank_that_is_killed_is_replaced(self):
         members = self.found(3, world=3)
         self.await_sums(members, 1)
@@ -241,10 +250,20 @@ class Elastic(unittest.TestCase):
     def test_the_ring_of_netreduce(self):
         self.check_trees_are_used_by_whom_they_are_for("netreduce", TRIBUTARY_NETREDUCE_RING="4")
 
-    def await_sums_somewhere(self, members: list[Process]) -> None:
-        """In whatever membership they come together."""
-        newest = members[-1].await_line(r"^membership (\d+): rank \d of 4")
-        self.await_sums(members, int(newest[1]))
+
+class ElasticOverAFabric(Worlds):
+    LAB = ("fat-tree-8", "--rate", "none")
+
+    def test_ranks_of_several_leaves_are_replaced_elsewhere(self):
+        members = self.found(6, world=6)
+        self.await_sums(members, 1)
+        members[2].send(signal.SIGKILL)
+        members[5].send(signal.SIGKILL)
+        for place, host in ((2, self.hosts[7]), (5, self.hosts[6])):
+            members[place] = self.join(host)
+        self.await_sums_somewhere(members)
+        self.stop(members)
+        self.lab.assert_balanced(self)
 
 
 if __name__ == "__main__":
