@@ -36,10 +36,10 @@ void quietly(Run run) {
 }  // namespace
 
 Communicator::State::~State() {
-  end();
   if (elastic && !elastic->regrouped) {
-    elastic->member->watch(0, nullptr);
+    elastic->member->watch(0, nullptr);  // whoever is through the last barrier first ends it for all
   }
+  end();
 }
 
 void Communicator::State::end() {

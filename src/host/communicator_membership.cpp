@@ -225,8 +225,8 @@ void Communicator::State::end_membership() {
   if (std::exchange(elastic->regrouped, true)) {
     return;
   }
+  elastic->member->watch(0, nullptr);  // whoever is through the last barrier first ends it for all
   end();
-  elastic->member->watch(0, nullptr);
   aborted = true;
   carrier.reset();
   ring.reset();
