@@ -37,7 +37,8 @@ void quietly(Run run) {
 
 Communicator::State::~State() {
   if (elastic && !elastic->regrouped) {
-    elastic->member->watch(0, nullptr);  // whoever is through the last barrier first ends it for all
+    elastic->member->watch(0,
+                           nullptr);  // whoever is through the last barrier first ends it for all
   }
   end();
 }

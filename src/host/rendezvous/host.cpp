@@ -329,8 +329,8 @@ Result<void> RendezvousHost::conclude(const Result<void>& mine, Time until) {
     if (Clock::now() >= until) {
       return fail_all(unready + " did not join the ring by the deadline");
     }
-    if (const auto waited = wait(-1, 0, std::min(until, Clock::now() + look_around)); !waited) {
-      return tl::make_unexpected(waited.error());
+    if (const auto looked = look(-1, 0, until); !looked) {
+      return fail_all(looked.error().message);
     }
   }
   RendezvousReply done;
