@@ -93,30 +93,34 @@ Result<void> Communicator::State::run_whole(By by, const Call& call, const host:
 Result<void> Communicator::State::run_in_steps(By by, const Call& call,
                                                const host::Deadline& until) {
   host::exact::Steps steps(call, options.rank, options.world_size, scratch);
-  return carry_out(by, steps, until);
+  return carry_out(by, steps, until, Nesting::inner);
 }
 
 // A rank that fails in a step counts all the others, as do those that fail in the next one: so the
 // next collective has the same number on all ranks, and nothing of this one passes for part of it.
-// A step that is a sum of floats may have steps itself, which are sums of integers.
-Result<void> Communicator::State::carry_out(By by, host::Steps& steps,
-                                            const host::Deadline& until) {
+// A step of a sketch that is a sum of floats may have steps itself; those have none.
+Result<void> Communicator::State::carry_out(By by, host::Steps& steps, const host::Deadline& until,
+                                            Nesting nesting) {
+  const bool whole = nesting == Nesting::inner;
   Result<void> done;
   while (const auto step = steps.next()) {
     const auto step_by = step->by_ring ? By::ring : by;
     if (!done || !step->needed) {
-      skip(step_by, step->call);
-    } else if (done = run_in_manner(step_by, step->call, until); !done) {
+      whole ? skip_whole(step_by, step->call) : skip(step_by, step->call);
+    } else if (done = whole ? run_whole(step_by, step->call, until)
+                            : run_in_manner(step_by, step->call, until);
+               !done) {
       steps.give_up();
     }
   }
   return done;
 }
 
-void Communicator::State::skip_all(By by, host::Steps& steps) {
+void Communicator::State::skip_all(By by, host::Steps& steps, Nesting nesting) {
   steps.give_up();
   while (const auto step = steps.next()) {
-    skip(step->by_ring ? By::ring : by, step->call);
+    const auto step_by = step->by_ring ? By::ring : by;
+    nesting == Nesting::inner ? skip_whole(step_by, step->call) : skip(step_by, step->call);
   }
 }
 
@@ -136,7 +140,7 @@ void Communicator::State::skip(By by, const Call& call) {
     return;  // the others have refused that as well
   }
   host::exact::Steps steps(call, options.rank, options.world_size, scratch);
-  skip_all(by, steps);
+  skip_all(by, steps, Nesting::inner);
 }
 
 void Communicator::State::skip_whole(By by, const Call& call) {

@@ -96,8 +96,12 @@ struct Communicator::State {
   Result<void> run_in_manner(host::By by, const host::Call& call, const host::Deadline& until);
   Result<void> run_whole(host::By by, const host::Call& call, const host::Deadline& until);
   Result<void> run_in_steps(host::By by, const host::Call& call, const host::Deadline& until);
-  Result<void> carry_out(host::By by, host::Steps& steps, const host::Deadline& until);
-  void skip_all(host::By by, host::Steps& steps);
+  // Whose steps: those of a sketch are calls like others, those of a call are carried out as they
+  // are.
+  enum class Nesting : std::uint8_t { outer, inner };
+  Result<void> carry_out(host::By by, host::Steps& steps, const host::Deadline& until,
+                         Nesting nesting);
+  void skip_all(host::By by, host::Steps& steps, Nesting nesting);
   Result<void> run_carrier(const host::Call& call, const host::Deadline& until);
   Result<void> run_ring(const host::Call& call, const host::Deadline& until);
   void skip(host::By by, const host::Call& call);

@@ -112,14 +112,15 @@ Result<void> Communicator::State::run_sketched_in(host::Steps& steps, std::size_
                                                   const Result<void>& checked) {
   const auto by = means_for_all(bytes);
   if (auto accepted = checked ? accept_bytes(by, bytes) : checked; !accepted) {
-    skip_all(by, steps);
+    skip_all(by, steps, Nesting::outer);
     return accepted;
   }
   if (aborted) {
     return fail_as_aborted();
   }
-  auto done = recorded(sketched_name, by, bytes,
-                       [&] { return outcome_of(carry_out(by, steps, deadline())); });
+  auto done = recorded(sketched_name, by, bytes, [&] {
+    return outcome_of(carry_out(by, steps, deadline(), Nesting::outer));
+  });
   count(by, sketched_name, done.has_value());
   if (done) {
     sketch_bytes += bytes;

@@ -775,8 +775,8 @@ TEST(Communicator, RefusesWhatCannotBe) {
   options.algorithm = "tree";
   EXPECT_EQ(
       Communicator::create(options).error().message,
-      "there is no algorithm 'tree', but auto, canary, panama, netreduce, roce-ring, flare or "
-      "ring");
+      "there is no algorithm 'tree', but auto, canary, panama, netreduce, roce-ring, flare, "
+      "bcube, mesh, bcube-switches, mesh-switches or ring");
   options = {};
   options.set("tries", "3");
   const auto refused = Communicator::create(options).error().message;
