@@ -110,7 +110,7 @@ class Install(unittest.TestCase):
         strange = [name for name in names if not re.match(
             r"TRIBUTARY_(1|C_[12345])|tributary_[a-z_]+@@TRIBUTARY_C_[12345]$|"
             r"tributary::(Parallel)?Communicator(Options)?::|tributary::ParallelOptions::|"
-            r"tributary::CollectiveQueue::|"
+            r"tributary::(CollectiveQueue|GradientExchange)::|"
             r"tributary::(name|fallback_of|hierarchy_of|load_handler)[\[(]", name)]
         self.assertEqual(strange, [])
 

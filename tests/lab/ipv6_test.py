@@ -96,7 +96,7 @@ class Ipv6(unittest.TestCase):
                                      "4M", "-J")
             done = []
             support.until(lambda: done.append(run()) or done[-1].returncode == 0, what="iperf3")
-        sent = json.loads(done[-1].stdout)["end"]["sum_received"]["bytes"]
+        sent = json.loads(done[-1].stdout)["end"]["sum_sent"]["bytes"]
         self.assertGreaterEqual(sent, 4 << 20)
         route = self.lab.exec("a", "ip", "-6", "route", "get", "2001:db8:2::9").stdout
         self.assertIn("mtu 1400", route)
