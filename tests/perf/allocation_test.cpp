@@ -34,7 +34,9 @@ class Watched {
  public:
   Watched(const switching::SwitchConfig& config, std::size_t packets,
           switching::CoreShare share = {})
-      : device_(config, packets, share) {}
+      : device_(config, packets, share) {
+    device_.process({});  // the output of a core makes room for the others once
+  }
   ~Watched() { EXPECT_EQ(allocated_, 0u); }
 
   PacketPool& pool() { return device_.pool(); }

@@ -773,10 +773,9 @@ TEST(Communicator, RefusesWhatCannotBe) {
   EXPECT_EQ(Communicator::create(options).error().code, Error::Code::invalid_argument);
   options = {};
   options.algorithm = "tree";
-  EXPECT_EQ(
-      Communicator::create(options).error().message,
-      "there is no algorithm 'tree', but auto, canary, panama, netreduce, roce-ring, flare, "
-      "bcube, mesh, bcube-switches, mesh-switches or ring");
+  EXPECT_EQ(Communicator::create(options).error().message,
+            "there is no algorithm 'tree', but auto, canary, panama, netreduce, roce-ring, flare, "
+            "bcube, mesh, bcube-switches, mesh-switches or ring");
   options = {};
   options.set("tries", "3");
   const auto refused = Communicator::create(options).error().message;
