@@ -5,6 +5,8 @@
 
 #include "switch/resolver.h"
 #include "wire/arp.h"
+#include "wire/cursor.h"
+#include "wire/ethernet.h"
 #include "wire/ipv4.h"
 
 namespace tributary::switching {
@@ -14,6 +16,18 @@ class Neighbours : public Resolver<wire::Ipv4Address> {
  public:
   Neighbours(const SwitchConfig& config, const Interfaces& interfaces, Bridge& bridge,
              Outlet& outlet, CoreShare share, std::uint64_t seed);
+
+  // The ARP message in a frame, or null. One whose sender gives another address than its frame came
+  // from was damaged or forged: it would be believed for minutes.
+  static const wire::ArpHeader* parse(const wire::EthernetHeader& ethernet, wire::Bytes payload) {
+    if (ethernet.type.value() != wire::ethertype::arp) {
+      return nullptr;
+    }
+    const auto* arp = wire::Cursor(payload).take<wire::ArpHeader>();
+    const bool is_sound =
+        arp != nullptr && arp->is_ethernet_ipv4() && arp->sender_mac == ethernet.source;
+    return is_sound ? arp : nullptr;
+  }
 
   // Learns from ARP and answers it. True if the switch was asked or answered: nobody else is meant.
   bool receive(const Packet& frame, const wire::ArpHeader& arp, PortIndex interface, Time now);

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <utility>
+
+#include "engine/frame.h"
+#include "packet/packet.h"
+#include "switch/parts.h"
+
+namespace tributary::switching {
+
+// A packet of the stage, what it consists of, the engine that claims it, if any, and, if the router
+// will forward it, by which way.
+struct Accepted {
+  PacketPtr packet;
+  engine::Frame frame;
+  Aggregation::Slot* slot = nullptr;
+  const forwarding::Way* way = nullptr;
+  std::uint8_t noted = 0;  // of a packet whose block another core owns; 0: it is none
+};
+
+// The first look at what came in: who is to have it. What nobody may have is dropped, and what an
+// engine has for sure is given to it.
+class Admission : public Parts {
+ protected:
+  using Parts::Parts;
+
+  void drop(PacketPtr packet, DropReason reason) {
+    outlet_.drop(std::move(packet), reason, Account::received);
+  }
+
+  // Takes the tags off the packets that arrived, and drops those that go no further: how many are
+  // left.
+  [[gnu::noinline]] std::size_t enter_vlans(std::span<PacketPtr> arrived) {
+    std::size_t left = 0;
+    for (auto& each : arrived) {
+      auto packet = std::move(each);
+      if (const auto reason = bridge_.vlans().enter(*packet)) {
+        drop(std::move(packet), *reason);
+      } else {
+        arrived[left++] = std::move(packet);
+      }
+    }
+    return left;
+  }
+
+  // Drops the packet, gives it to its engine, or finds out what FrameWays::accept() needs to know
+  // of it.
+  [[gnu::always_inline]] void admit(PacketPtr&& arrived, Accepted& accepted) {
+    auto& [packet, frame, slot, way, noted] = accepted;
+    packet = std::move(arrived);
+    if (!recognise(accepted)) {
+      return drop(std::move(packet), DropReason::truncated);
+    }
+    way = nullptr;
+    const auto ingress = packet->ingress;
+    if (ingress >= interfaces_.count() || !interfaces_.port(ingress).up) {
+      return drop(std::move(packet), DropReason::port_down);
+    }
+    if (frame.ethernet->source.is_group()) {
+      return drop(std::move(packet), DropReason::source_group_mac);
+    }
+    if (interfaces_.port(ingress).bridged()) {
+      bridge_.prefetch(*packet, *frame.ethernet);
+      slot = bridge_.vlans().is_own(*packet) ? slot : nullptr;
+    } else if (slot != nullptr && is_for_engine(accepted)) {
+      aggregate(accepted);
+    } else if (frame.ipv4 != nullptr) {
+      way = &router_.prepare(frame.ipv4->destination);
+    }
+  }
+  // What the lane expected, until it looked closer.
+  [[gnu::noinline]] void admit_late(PacketPtr&& arrived, Accepted& accepted) {
+    admit(std::move(arrived), accepted);
+  }
+
+  // Engines see what is intact on the way: a damaged IP header would misdirect the sum.
+  void aggregate(Accepted& accepted) {
+    auto& [packet, frame, slot, way, noted] = accepted;
+    if (frame.ipv4 != nullptr && !has_right_ip_checksum(frame)) {
+      drop(std::move(packet), DropReason::ip_checksum);
+    } else if (frame.ipv4 != nullptr && is_misdirected(*frame.ipv4, slot->kind->protocol)) {
+      drop(std::move(packet), DropReason::ip_martian);
+    } else if (noted != 0) {
+      packet->noted = noted;  // for the owner, should it be passed on
+      slot->elsewhere.push_back({std::move(packet), frame});
+    } else {
+      slot->burst.push_back({std::move(packet), frame});
+    }
+  }
+
+ private:
+  // What the core that received the packet has noted. Not inline: where one core does all, nothing
+  // is noted.
+  [[gnu::noinline]] void recall(Accepted& accepted) {
+    auto& [packet, frame, slot, way, noted] = accepted;
+    frame = engine::noted_frame(*packet);
+    slot = aggregation_.claimed_by(engine::noted_claim(*packet));
+    if ((packet->noted & engine::noted::elsewhere) != 0) {
+      noted = static_cast<std::uint8_t>(packet->noted & ~engine::noted::elsewhere);
+    }
+    packet->noted = 0;  // it will not be true for long
+  }
+
+  // Finds the headers and the engine that claims the frame. False if there is not even an Ethernet
+  // header.
+  [[gnu::always_inline]] bool recognise(Accepted& accepted) {
+    auto& [packet, frame, slot, way, noted] = accepted;
+    noted = 0;
+    if (packet->noted != 0) {
+      recall(accepted);
+      return true;
+    }
+    frame = engine::parse_frame(*packet);
+    if (frame.ethernet == nullptr) {
+      return false;
+    }
+    slot = aggregation_.claimed_by(frame);
+    return true;
+  }
+
+  // A frame to the group of a tree is for the switch, whose places in trees were set up beforehand.
+  static bool is_to_group(const engine::Frame& frame, const engine::Protocol& protocol) {
+    return protocol.to_groups && frame.ethernet->destination.is_group();
+  }
+  static bool is_misdirected(const wire::Ipv4Header& ip, const engine::Protocol& protocol) {
+    return protocol.to_groups ? !ip.source.is_routable_unicast() || !ip.destination.is_multicast()
+                              : is_unroutable(ip);
+  }
+  // Of what an engine claims, a routed port takes what is for the switch on the link layer, and
+  // over IP, of which the router knows version 4 only.
+  bool is_for_engine(const Accepted& accepted) const {
+    const auto& [packet, frame, slot, way, noted] = accepted;
+    const auto& ethernet = *frame.ethernet;
+    return (frame.ipv4 != nullptr && ethernet.destination == interfaces_.mac(packet->ingress)) ||
+           ethernet.type.value() == slot->kind->protocol.ethertype ||
+           is_to_group(frame, slot->kind->protocol);
+  }
+};
+
+}  // namespace tributary::switching

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <utility>
+
+#include "switch/admission.h"
+#include "wire/pause.h"
+
+namespace tributary::switching {
+
+// The ways of the frames that were admitted, in their order: on the bridge, to an engine, or to the
+// router and what it knows of neighbours.
+class FrameWays : public Admission {
+ protected:
+  using Admission::Admission;
+
+  void accept(Accepted& accepted, Time now) {
+    if (interfaces_.port(accepted.packet->ingress).bridged()) {
+      accept_bridged(accepted, now);
+    } else {
+      accept_routed(accepted, now);
+    }
+  }
+
+ private:
+  void accept_bridged(Accepted& accepted, Time now) {
+    auto& [packet, frame, slot, way, noted] = accepted;
+    const auto ingress = packet->ingress;
+    const auto& destination = frame.ethernet->destination;
+    const bool is_arp = frame.ethernet->type.value() == wire::ethertype::arp;
+    if (wire::is_reserved_group(destination)) {
+      if (wire::is_mac_control(*frame.ethernet)) {
+        outlet_.absorb_control(std::move(packet));
+      } else {
+        drop(std::move(packet), DropReason::bridge_reserved);
+      }
+      return;
+    }
+    if (!bridge_.learn(*packet, frame.ethernet->source, now)) {
+      return drop(std::move(packet), DropReason::bridge_port_security);
+    }
+    if (slot != nullptr) {
+      aggregate(accepted);
+      return;
+    }
+    const auto to = bridge_.find(*packet, destination, now);
+    const bool ours = to == forwarding::bridge_interface;
+    const auto interface = interfaces_.interface_of(*packet);
+    const bool is_known = interface != no_port;
+    const auto* arp =
+        is_arp && is_known ? Neighbours::parse(*frame.ethernet, frame.payload) : nullptr;
+    if (arp != nullptr && neighbours_.receive(*packet, *arp, interface, now)) {
+      bridge_.count_routed(*packet, interface);
+      outlet_.absorb(std::move(packet));
+    } else if (destination.is_group() && is_known && speaks_ipv6(frame, interface) &&
+               router6_.hear(*packet, interface, now)) {
+      bridge_.count_routed(*packet, interface);
+      outlet_.absorb(std::move(packet));
+    } else if (!ours) {
+      bridge_.forward(std::move(packet), ingress, to, Account::received);
+    } else if (!is_known) {
+      drop(std::move(packet), DropReason::local_unserved);
+    } else if (is_arp) {
+      drop(std::move(packet),
+           arp == nullptr ? DropReason::arp_malformed : DropReason::local_unserved);
+    } else {
+      bridge_.count_routed(*packet, interface);
+      route(accepted, interface, now);
+    }
+  }
+
+  void accept_routed(Accepted& accepted, Time now) {
+    auto& [packet, frame, slot, way, noted] = accepted;
+    const auto ingress = packet->ingress;
+    const auto& destination = frame.ethernet->destination;
+    const bool ours = destination == interfaces_.mac(ingress);
+    if (!ours && !destination.is_group()) {
+      drop(std::move(packet), DropReason::other_mac);
+    } else if (!ours && wire::is_mac_control(*frame.ethernet)) {
+      outlet_.absorb_control(std::move(packet));
+    } else if (frame.ethernet->type.value() != wire::ethertype::arp) {
+      route(accepted, ingress, now);
+    } else if (const auto* arp = Neighbours::parse(*frame.ethernet, frame.payload);
+               arp == nullptr) {
+      drop(std::move(packet), DropReason::arp_malformed);
+    } else {
+      neighbours_.receive(*packet, *arp, ingress, now);
+      outlet_.absorb(std::move(packet));
+    }
+  }
+
+  bool speaks_ipv6(const engine::Frame& frame, PortIndex interface) const {
+    return frame.ethernet->type.value() == wire::ethertype::ipv6 &&
+           interfaces_.address6(interface).has_value();
+  }
+  // What is for the switch on the link layer, or for a group; not ARP.
+  void route(Accepted& accepted, PortIndex interface, Time now) {
+    auto& [packet, frame, slot, way, noted] = accepted;
+    if (speaks_ipv6(frame, interface)) {
+      router6_.receive(std::move(packet), interface, now);
+    } else {
+      router_.receive(std::move(packet), frame, interface, way, now);
+    }
+  }
+};
+
+}  // namespace tributary::switching

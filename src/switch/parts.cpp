@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "switch/parts.h"
+
+#include <cstdint>
+#include <random>
+
+namespace tributary::switching {
+namespace {
+
+// Table seeds are drawn: what a stranger can compute, he can aim at. They change no decision unless
+// a table overflows.
+std::uint64_t draw_seed(const SwitchConfig& config) {
+  if (config.table_seed != 0) {
+    return config.table_seed;
+  }
+  std::random_device device;
+  return (std::uint64_t{device()} << 32) | device();
+}
+
+}  // namespace
+
+Parts::Parts(const SwitchConfig& config, CoreShare share, PacketPool& pool,
+             std::span<const forwarding::QueueGauge> gauges)
+    : interfaces_(config),
+      outlet_(interfaces_, pool, share, gauges),
+      bridge_(config, interfaces_, outlet_, draw_seed(config)),
+      neighbours_(config, interfaces_, bridge_, outlet_, share, draw_seed(config)),
+      liveness_(interfaces_, neighbours_, outlet_, share, draw_seed(config)),
+      router_(config, interfaces_, neighbours_, liveness_, outlet_),
+      neighbours6_(config, interfaces_, bridge_, outlet_, share, draw_seed(config)),
+      router6_(config, interfaces_, neighbours6_, outlet_),
+      aggregation_(config, interfaces_, pool, share.cores),
+      departures_(interfaces_, bridge_, router_, outlet_) {}
+
+void Parts::learn(const Packet& update, Time now) {
+  if (update.ingress == no_port) {
+    liveness_.learn(update);
+    router_.follow_liveness();
+    return;
+  }
+  wire::Cursor cursor(update.bytes());
+  const auto* ethernet = cursor.take<wire::EthernetHeader>();
+  if (ethernet == nullptr || update.ingress >= interfaces_.count()) {
+    return;
+  }
+  if (interfaces_.port(update.ingress).bridged()) {
+    bridge_.learn_quietly(update, ethernet->source, now);
+  }
+  const auto interface = interfaces_.interface_of(update);
+  if (interface == no_port) {
+    return;
+  }
+  if (const auto* arp = Neighbours::parse(*ethernet, cursor.rest()); arp != nullptr) {
+    neighbours_.learn_quietly(*arp, interface, now);
+  } else if (ethernet->type.value() == wire::ethertype::ipv6) {
+    neighbours6_.learn_quietly(update, interface, now);
+  }
+}
+
+void Parts::set_port_up(PortIndex port, bool up) {
+  if (port >= interfaces_.count() || interfaces_.port(port).up == up) {
+    return;
+  }
+  interfaces_.set_up(port, up);
+  router_.set_port_up(port, up);
+  router6_.set_port_up(port, up);
+  if (!up) {
+    bridge_.forget(port);
+  }
+}
+
+void Parts::reconfigure(const SwitchConfig& config) {
+  interfaces_.reconfigure(config);
+  bridge_.reconfigure(config);
+  neighbours_.reconfigure(config);
+  router_.reconfigure(config);
+  neighbours6_.reconfigure(config);
+  router6_.reconfigure(config);
+  aggregation_.reconfigure(config);
+}
+
+}  // namespace tributary::switching

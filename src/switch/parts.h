@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <span>
+
+#include "packet/clock.h"
+#include "packet/packet.h"
+#include "packet/pool.h"
+#include "switch/aggregation.h"
+#include "switch/bridge.h"
+#include "switch/departures.h"
+#include "switch/interfaces.h"
+#include "switch/liveness.h"
+#include "switch/neighbours.h"
+#include "switch/neighbours6.h"
+#include "switch/outlet.h"
+#include "switch/router.h"
+#include "switch/router6.h"
+#include "switch/switch.h"
+
+namespace tributary::switching {
+
+// What one core's share of a switch consists of, wired up, and what happens to all of it between
+// packets. Who handles packets derives from it, step by step (Admission, FrameWays), so that
+// everything is at a fixed place of one object.
+class Parts {
+ public:
+  Parts(const SwitchConfig& config, CoreShare share, PacketPool& pool,
+        std::span<const forwarding::QueueGauge> gauges);
+
+  // As in Switch.
+  void learn(const Packet& update, Time now);
+  void set_port_up(PortIndex port, bool up);
+  void reconfigure(const SwitchConfig& config);
+
+  const Ledger& ledger() const { return outlet_.ledger(); }
+  const Bridge& bridge() const { return bridge_; }
+  const Neighbours& neighbours() const { return neighbours_; }
+  const Router& router() const { return router_; }
+  const Neighbours6& neighbours6() const { return neighbours6_; }
+  const Router6& router6() const { return router6_; }
+  const Liveness& liveness() const { return liveness_; }
+  const Aggregation& aggregation() const { return aggregation_; }
+
+ protected:
+  Interfaces interfaces_;
+  Outlet outlet_;
+  Bridge bridge_;
+  Neighbours neighbours_;
+  Liveness liveness_;
+  Router router_;
+  Neighbours6 neighbours6_;
+  Router6 router6_;
+  Aggregation aggregation_;
+  Departures departures_;
+};
+
+}  // namespace tributary::switching
