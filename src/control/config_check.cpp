@@ -4,102 +4,14 @@
 #include <set>
 
 #include "control/config_draft.h"
+#include "control/config_interfaces.h"
 #include "control/protocol_section.h"
 #include "forwarding/flow_plan.h"
 
 namespace tributary::control {
 namespace {
 
-using forwarding::InterfaceAddress;
 using switching::SwitchConfig;
-
-struct Interface {
-  std::string name;  // of the port; "the bridge", "VLAN 10"
-  InterfaceAddress address;
-  Position where;
-};
-
-std::vector<Interface> interfaces_of(const SwitchDraft& draft) {
-  std::vector<Interface> interfaces;
-  if (draft.config.bridge_address) {
-    interfaces.push_back(
-        {"the bridge", *draft.config.bridge_address, position_of(*draft.source, "bridge_address")});
-  }
-  for (std::size_t i = 0; i < draft.config.ports.size(); ++i) {
-    const auto& port = draft.config.ports[i];
-    if (port.address) {
-      interfaces.push_back({port.name, *port.address, position_of(*draft.ports[i], "address")});
-    }
-  }
-  for (std::size_t i = 0; i < draft.config.vlans.size(); ++i) {
-    const auto& vlan = draft.config.vlans[i];
-    if (vlan.address) {
-      interfaces.push_back({"VLAN " + std::to_string(vlan.vid), *vlan.address,
-                            position_of(*draft.vlans[i], "address")});
-    }
-  }
-  return interfaces;
-}
-
-void check_overlaps(const std::vector<Interface>& interfaces, Diagnostics& diagnostics) {
-  for (std::size_t i = 0; i < interfaces.size(); ++i) {
-    for (std::size_t j = 0; j < i; ++j) {
-      const auto& a = interfaces[j];
-      const auto& b = interfaces[i];
-      const auto length = std::min(a.address.length, b.address.length);
-      if (forwarding::contains({a.address.address, length}, b.address.address)) {
-        diagnostics.error(b.where,
-                          "prefix of " + to_string(b.address) + " overlaps that of " + a.name +
-                              " (" + to_string(a.address) + ")",
-                          "each interface of a switch needs a prefix of its own");
-        break;
-      }
-    }
-  }
-}
-
-std::string connected_text(const std::vector<Interface>& interfaces) {
-  std::string text;
-  for (const auto& interface : interfaces) {
-    text += (text.empty() ? "connected: " : ", ") + to_string(prefix_of(interface.address));
-  }
-  return text.empty() ? "no port of this switch has an address" : text;
-}
-
-void check_reachable(const std::vector<Interface>& interfaces, wire::Ipv4Address address,
-                     Position where, Diagnostics& diagnostics) {
-  const auto near = std::find_if(interfaces.begin(), interfaces.end(), [&](const Interface& i) {
-    return forwarding::contains(prefix_of(i.address), address);
-  });
-  if (near == interfaces.end()) {
-    diagnostics.error(where, to_string(address) + " is on no connected prefix",
-                      connected_text(interfaces));
-  } else if (near->address.address == address) {
-    diagnostics.error(where, to_string(address) + " is the switch's own address",
-                      "name the neighbour's address");
-  }
-}
-
-void check_routes(const SwitchDraft& draft, const std::vector<Interface>& interfaces,
-                  Diagnostics& diagnostics) {
-  std::set<std::pair<std::uint32_t, std::uint8_t>> seen;
-  for (std::size_t i = 0; i < draft.config.routes.size(); ++i) {
-    const auto& route = draft.config.routes[i];
-    const Position via = position_of(*draft.routes[i], "via");
-    if (!seen.emplace(route.prefix.network.value(), route.prefix.length).second) {
-      diagnostics.error(position_of(*draft.routes[i], "prefix"),
-                        "a route for " + to_string(route.prefix) + " was given before",
-                        "put all its next hops into one `via`");
-    }
-    std::set<wire::Ipv4Address> hops;
-    for (const wire::Ipv4Address& hop : route.via) {
-      if (!hops.insert(hop).second) {
-        diagnostics.error(via, "next hop " + to_string(hop) + " is named twice");
-      }
-      check_reachable(interfaces, hop, via, diagnostics);
-    }
-  }
-}
 
 void check_fdb(const SwitchDraft& draft, Diagnostics& diagnostics) {
   const auto& config = draft.config;
@@ -121,19 +33,6 @@ void check_fdb(const SwitchDraft& draft, Diagnostics& diagnostics) {
   if (config.fdb.size() > config.fdb_capacity) {
     diagnostics.error(position_of(*draft.source, "fdb_capacity"),
                       "more static entries than `fdb_capacity`");
-  }
-}
-
-void check_arp(const SwitchDraft& draft, const std::vector<Interface>& interfaces,
-               Diagnostics& diagnostics) {
-  std::set<wire::Ipv4Address> seen;
-  for (std::size_t i = 0; i < draft.config.arp.size(); ++i) {
-    const wire::Ipv4Address address = draft.config.arp[i].address;
-    const Position where = position_of(*draft.arp[i], "address");
-    if (!seen.insert(address).second) {
-      diagnostics.error(where, "an entry for " + to_string(address) + " was given before");
-    }
-    check_reachable(interfaces, address, where, diagnostics);
   }
 }
 
@@ -206,7 +105,8 @@ std::optional<PortIndex> find_port(const SwitchConfig& config, const std::string
 
 void check_switch(const SwitchDraft& draft, Diagnostics& diagnostics) {
   const auto& config = draft.config;
-  const auto interfaces = interfaces_of(draft);
+  const auto interfaces = interfaces_of(draft, "address", config.bridge_address,
+                                        [](const auto& one) { return one.address; });
   check_ports(draft, diagnostics);
   check_overlaps(interfaces, diagnostics);
   for_each_on(config.protocols, [&](const ProtocolSection& section, const std::any&) {
@@ -223,13 +123,13 @@ void check_switch(const SwitchDraft& draft, Diagnostics& diagnostics) {
     }
   }
   if (draft.sound) {  // else a reference may only seem to lead nowhere
-    check_routes(draft, interfaces, diagnostics);
+    check_routes(interfaces, config.routes, draft.routes, diagnostics);
     check_flow_control(draft, diagnostics);
     check_classes(draft, diagnostics);
     check_vlans(draft, diagnostics);
     check_ipv6(draft, diagnostics);
     check_fdb(draft, diagnostics);
-    check_arp(draft, interfaces, diagnostics);
+    check_neighbours(interfaces, config.arp, draft.arp, diagnostics);
   }
 }
 
