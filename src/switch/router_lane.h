@@ -37,7 +37,7 @@ class RouterLane {
                Ticket& ticket) const {
     const auto& [ethernet, ip, udp] = headers;
     if (ethernet.destination != port.mac || ethernet.source.is_group() ||
-        !headers.is_ipv4_without_options()) {
+        !headers.is_ipv4_without_options() || !port.address) {
       return false;
     }
     const auto bytes = ip.total_length.value();

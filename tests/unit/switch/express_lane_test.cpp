@@ -118,6 +118,11 @@ switching::SwitchConfig draw_config(Draw& draw) {
     config.ports[2].vlan.tagged.ranges = {{10, 10}, {20, 20}};
     config.fdb.front().vlan = 10;
   }
+  if (draw.once_in(4)) {  // a port that does not speak IPv4
+    auto& port = config.ports[4];
+    port.address.reset();
+    port.address6 = forwarding::InterfaceAddress6{wire::IpAddress::of_halves(1, 1), 64};
+  }
   return config;
 }
 

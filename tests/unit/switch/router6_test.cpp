@@ -70,14 +70,20 @@ TEST(Router6, CarriesNoMoreThanPaddingAlong) {
 }
 
 TEST(Router6, PortsWithoutAnAddressOfThisVersionDoNotSpeakIt) {
-  auto config = two_ports6();
-  config.ports[0] = routed_port("a", 0, Ip(10, 1, 1, 1));
-  SwitchBench bench(config);
-  EXPECT_TRUE(bench.send(0, make_udp6(bench.pool, a_to_b6, 5, 6)).empty());
-  EXPECT_EQ(bench.drops(DropReason::unknown_ethertype), 1u);
-  const Endpoints only4{mac(2), port_mac_b, Ip(10, 2, 2, 2), Ip(10, 1, 1, 1)};
-  EXPECT_TRUE(bench.send(1, make_udp(bench.pool, only4, 5, 6)).empty());
-  EXPECT_EQ(bench.drops(DropReason::local_unserved), 1u);
+  for (const bool express : {true, false}) {
+    auto config = two_ports6();
+    config.express_lane = express;
+    config.ports[0] = routed_port("a", 0, Ip(10, 1, 1, 1));
+    config.arp = {{Ip(10, 1, 1, 9), mac(1)}};
+    SwitchBench bench(config);
+    EXPECT_TRUE(bench.send(0, make_udp6(bench.pool, a_to_b6, 5, 6)).empty());
+    EXPECT_EQ(bench.drops(DropReason::unknown_ethertype), 1u);
+    for (const auto& to : {Ip(10, 1, 1, 1), Ip(10, 1, 1, 9)}) {
+      const Endpoints only4{mac(2), port_mac_b, Ip(10, 2, 2, 2), to};
+      EXPECT_TRUE(bench.send(1, make_udp(bench.pool, only4, 5, 6)).empty());
+    }
+    EXPECT_EQ(bench.drops(DropReason::local_unserved), 2u);
+  }
 }
 
 TEST(Router6, LongestPrefixesWin) {
