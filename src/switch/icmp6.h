@@ -27,6 +27,12 @@ struct Datagram6 {
 // No value: it is none.
 std::optional<Datagram6> parse_ipv6(Packet& packet);
 
+// An address of one link with something else than zeros between its prefix and the identifier of
+// the interface is nobody's (RFC 4291, 2.5.6).
+constexpr bool is_of_a_link_and_wrong(const wire::IpAddress& address) {
+  return address.is_link_local() && address.high() != 0xfe80000000000000;
+}
+
 // What a datagram carries for its destination, behind extension headers.
 struct Carried6 {
   std::uint8_t next_header = 0;  // fragment: a part; routing: a source route that goes on

@@ -24,6 +24,16 @@ std::uint32_t entries6_of(const SwitchConfig& config) {
   return config.arp_capacity + static_cast<std::uint32_t>(config.neighbours6.size());
 }
 
+// One of a link that is wrong would be taken for another link's, as the table has them.
+bool may_be_a_host(const IpAddress& address) {
+  return !address.is_multicast() && !is_of_a_link_and_wrong(address);
+}
+
+// No value is right, too.
+bool may_be_a_station(const wire::MacAddress* address) {
+  return address == nullptr || (!address->is_group() && !address->is_zero());
+}
+
 // The link-layer address among options; false if they are not whole.
 bool find_link(wire::Bytes options, std::uint8_t type, const wire::MacAddress*& link) {
   constexpr std::size_t unit = 8;
@@ -105,7 +115,9 @@ std::optional<Neighbours6::Message> Neighbours6::parse(const Datagram6& datagram
   message.frame_source = datagram.ethernet->source;
   const auto wanted = message.is_solicitation ? wire::LinkAddressOption::of_source
                                               : wire::LinkAddressOption::of_target;
-  if (message.target.is_multicast() || !find_link(cursor.rest(), wanted, message.link)) {
+  if (!find_link(cursor.rest(), wanted, message.link) || !may_be_a_station(message.link) ||
+      !may_be_a_host(message.source) || !may_be_a_host(message.target) ||
+      message.target.is_unspecified()) {
     return std::nullopt;
   }
   // Who has no address yet asks whether somebody else has it, and is answered by the group.
@@ -131,8 +143,7 @@ bool Neighbours6::is_known_otherwise(const Message& message, PortIndex interface
 bool Neighbours6::learn(const Message& message, PortIndex interface, Time now) {
   const auto& own = interfaces_.address6(interface);
   const auto& who = message.is_solicitation ? message.source : message.target;
-  const bool credible = own && message.link != nullptr && !message.link->is_group() &&
-                        !message.link->is_zero() && !interfaces_.answers(interface, who) &&
+  const bool credible = own && message.link != nullptr && !interfaces_.answers(interface, who) &&
                         (who.is_link_local() || forwarding::contains(prefix_of(*own), who)) &&
                         !is_known_otherwise(message, interface, now);
   if (!credible) {

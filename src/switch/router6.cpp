@@ -13,11 +13,12 @@ namespace {
 using forwarding::Route;
 using wire::IpAddress;
 
-// Addresses that no packet on a link has (RFC 4291, 2.5.2, 2.5.3, 2.5.5.2 and 2.7).
+// Addresses that no packet on a link has (RFC 4291, 2.5.2, 2.5.3, 2.5.5.2, 2.5.6 and 2.7).
 bool is_martian6(const Datagram6& datagram) {
   const auto& [ethernet, ip, payload, source, destination] = datagram;
   return source.is_multicast() || source.is_loopback() || source.is_v4() ||
-         destination.is_unspecified() || destination.is_loopback() || destination.is_v4();
+         destination.is_unspecified() || destination.is_loopback() || destination.is_v4() ||
+         is_of_a_link_and_wrong(source) || is_of_a_link_and_wrong(destination);
 }
 
 bool is_neighbour_discovery(const Carried6& carried) {

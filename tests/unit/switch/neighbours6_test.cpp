@@ -149,6 +149,36 @@ TEST(Neighbours6, KnowALinkLocalAddressOnEachLink) {
   }
 }
 
+// In the table, the number of a link is in bits that are zero in addresses.
+TEST(Neighbours6, TakeNoAddressForThatOfAnotherLink) {
+  SwitchBench bench(two_links());
+  const auto wrong = Ip6::of_halves(0xfe80000000000001, 7);
+  const auto twice = Ip6::of_halves(0xfe80000000000000, 7);
+  EXPECT_TRUE(bench.send(0, make_solicitation(bench.pool, mac(66), wrong, near6)).empty());
+  EXPECT_EQ(bench.drops(DropReason::ip6_martian), 1u);
+  const Endpoints6 lie{mac(66), near_mac, near_host6, near6};
+  bench.send(0, make_neighbour(bench.pool, Icmp6Header::neighbour_advertisement, lie, wrong));
+  EXPECT_EQ(bench.drops(DropReason::nd_malformed), 1u);
+  bench.send(1, make_solicitation(bench.pool, mac(2), twice, far6));
+  const auto rows = bench.device().neighbours6(bench.now);
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows[0].mac, mac(2));
+}
+
+TEST(Neighbours6, TakeNoSuchAddressOnABridge) {
+  switching::SwitchConfig config;
+  config.ports = {bridged_port("a", 0), bridged_port("b", 1)};
+  config.bridge_address6 = forwarding::InterfaceAddress6{near6, 64};
+  SwitchBench bench(config);
+  const auto wrong = Ip6::of_halves(0xfe80000000000001, 7);
+  for (const auto& nobody : {wrong, wire::all_nodes}) {
+    auto out = bench.send(0, make_solicitation(bench.pool, mac(66), nobody, near6));
+    ASSERT_EQ(out.size(), 1u);
+    EXPECT_EQ(out[0]->egress, 1) << "no answer";
+  }
+  EXPECT_TRUE(bench.device().neighbours6(bench.now).empty());
+}
+
 TEST(Neighbours6, BelieveNoImpostors) {
   SwitchBench bench(two_links());
   for (const auto& claimed : {far_host6, near6, wire::link_local_of(near_mac)}) {
@@ -184,13 +214,17 @@ TEST(Neighbours6, DropMalformedMessages) {
   spoilt([](Packet& packet) {
     l4_header6<NeighbourMessage>(packet).target = wire::all_nodes.octets();
   });
+  spoilt([](Packet& packet) { l4_header6<NeighbourMessage>(packet).target = {}; });
+  spoilt([](Packet& packet) { ip6_of(packet).source = wire::all_nodes.octets(); });
+  spoilt([](Packet& packet) { option_of(packet).mac = wire::broadcast_mac; });
   spoilt([](Packet& packet) { option_of(packet).length = 0; });
   spoilt([](Packet& packet) { option_of(packet).length = 2; });
   spoilt([](Packet& packet) { ip6_of(packet).payload_length = std::uint16_t{23}; });
   auto damaged = bench.pool.clone(*sound);
   option_of(*damaged).mac = mac(9);
   bench.send(0, std::move(damaged));
-  EXPECT_EQ(bench.drops(DropReason::nd_malformed), 7u);
+  EXPECT_EQ(bench.drops(DropReason::nd_malformed), 9u);
+  EXPECT_EQ(bench.drops(DropReason::ip6_martian), 1u) << "of a group";
   EXPECT_TRUE(bench.device().neighbours6(bench.now).empty());
   spoilt([](Packet&) {});
   EXPECT_EQ(bench.device().neighbours6(bench.now).size(), 1u);

@@ -270,17 +270,20 @@ TEST(Router6, DropsWhatNoPacketOnALinkHas) {
   SwitchBench bench(two_ports6());
   const auto loopback = Ip6::of_halves(0, 1);
   const Ip6 mapped(Ip(10, 0, 0, 1));
+  const auto wrong = Ip6::of_halves(0xfe80000000000001, 7);
   for (const auto& [from, to] : {std::pair{loopback, host6_b},
                                  {host6_a, loopback},
                                  {wire::all_nodes, host6_b},
                                  {mapped, host6_b},
                                  {host6_a, mapped},
+                                 {wrong, own6_a},
+                                 {host6_a, wrong},
                                  {Ip6(), host6_b},
                                  {Ip6(), own6_a},
                                  {host6_a, Ip6()}}) {
     EXPECT_TRUE(bench.send(0, make_udp6(bench.pool, {mac(1), port_mac_a, from, to}, 5, 6)).empty());
   }
-  EXPECT_EQ(bench.drops(DropReason::ip6_martian), 8u);
+  EXPECT_EQ(bench.drops(DropReason::ip6_martian), 10u);
 }
 
 TEST(Router6, DropsWhatIsForGroups) {
