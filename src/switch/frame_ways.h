@@ -39,7 +39,7 @@ class FrameWays : public Admission {
     if (!bridge_.learn(*packet, frame.ethernet->source, now)) {
       return drop(std::move(packet), DropReason::bridge_port_security);
     }
-    if (slot != nullptr) {
+    if (slot != nullptr && (frame.ipv4 != nullptr || !goes_to_router6(accepted, now))) {
       aggregate(accepted);
       return;
     }
@@ -89,6 +89,14 @@ class FrameWays : public Admission {
     }
   }
 
+  // What an engine lets go on of IPv6 finds no way through the router, so that it has it between
+  // stations of the bridge only.
+  bool goes_to_router6(const Accepted& accepted, Time now) const {
+    const auto& ethernet = *accepted.frame.ethernet;
+    return ethernet.type.value() == wire::ethertype::ipv6 &&
+           bridge_.find(*accepted.packet, ethernet.destination, now) ==
+               forwarding::bridge_interface;
+  }
   bool speaks_ipv6(const engine::Frame& frame, PortIndex interface) const {
     return frame.ethernet->type.value() == wire::ethertype::ipv6 &&
            interfaces_.address6(interface).has_value();

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "protocols/netreduce/engine/config.h"
+#include "support/frames6.h"
 #include "support/roce_packets.h"
 #include "support/switch_bench.h"
 #include "switch/owners.h"
@@ -96,6 +97,40 @@ TEST(NetReduce, routed_packets_are_one_hop_older) {
     EXPECT_EQ(ip_of(*packet).ttl, 63);
     expect_sum(*packet);
   }
+}
+
+// The router of IPv6 knows no engines: what goes to another network is routed as anything else.
+TEST(NetReduce, ipv6_is_reduced_on_the_bridge_and_routed_from_it) {
+  auto config = bridged();
+  const auto own = wire::IpAddress::of_halves(1, 1);
+  const auto far = wire::IpAddress::of_halves(2, 9);
+  config.bridge_address6 = forwarding::InterfaceAddress6{own, 64};
+  config.ports.push_back(bridged_port("c", 2));
+  config.ports[2].address6 = forwarding::InterfaceAddress6{wire::IpAddress::of_halves(2, 1), 64};
+  config.neighbours6 = {{far, mac(9)}};
+  SwitchBench bench(config);
+  RoceSpec roce;
+  roce.is_v6 = true;
+  roce.length = 64;
+  const std::vector<std::byte> payload(roce.length);
+  const auto packet_to = [&](const wire::MacAddress& to) {
+    auto packet = make_roce(bench.pool, roce, payload);
+    ethernet_of(*packet).source = mac(1);
+    ethernet_of(*packet).destination = to;
+    ip6_of(*packet).source = wire::IpAddress::of_halves(1, 9).octets();
+    ip6_of(*packet).destination = far.octets();
+    reseal_roce(*packet);
+    return packet;
+  };
+  bench.send(1, make_frame(bench.pool, mac(8), mac(7), 0x1234, 46));
+  auto out = bench.send(0, packet_to(mac(7)));
+  ASSERT_EQ(out.size(), 1u);
+  EXPECT_EQ(out[0]->egress, 1) << "of no ring";
+  out = bench.send(0, packet_to(mac(0, 0xee)));
+  ASSERT_EQ(out.size(), 1u);
+  EXPECT_EQ(out[0]->egress, 2);
+  EXPECT_EQ(ethernet_of(*out[0]).destination, mac(9));
+  EXPECT_EQ(ip6_of(*out[0]).hop_limit, 63);
 }
 
 TEST(NetReduce, packets_that_wait_end_with_their_time_to_live) {
