@@ -327,11 +327,14 @@ TEST(Router6, RoutesBetweenVlans) {
       (Exits{{trunk, 20}}));
   EXPECT_EQ(sent(bench.send(access_10, make_udp6(bench.pool, a_to_b6, 5, 6))),
             (Exits{{trunk, 20}}));
+  auto marked = make_udp6(bench.pool, a_to_b6, 5, 6);
+  ip6_of(*marked).version_class_flow[0] = 0x6a;  // class selector 5
+  EXPECT_EQ(sent(bench.send(access_10, std::move(marked))), (Exits{{trunk, priority(5) | 20}}));
   const Endpoints6 unknown{mac(1), port_mac_a, host6_a, ip6(2, 77)};
   EXPECT_EQ(sent(bench.send(access_10, make_udp6(bench.pool, unknown, 5, 6))),
             (Exits{{access_20, no_tag}, {trunk, 20}, {native, 20}}))
       << "all of the VLAN are asked";
-  EXPECT_EQ(bench.device().vlans().at(0).counters.tx_packets, 3u);
+  EXPECT_EQ(bench.device().vlans().at(0).counters.tx_packets, 4u);
 }
 
 TEST(Router6, AReloadMovesRoutes) {
