@@ -56,9 +56,10 @@ void Liveness::reconfigure(const std::optional<forwarding::BfdConfig>& config,
                            const std::vector<forwarding::NextHop>& gateways) {
   config_ = config;
   look_at_ = Time{};
-  const auto wanted = [&](const wire::Ipv4Address& neighbour) {
-    return config && std::any_of(gateways.begin(), gateways.end(),
-                                 [&](const auto& hop) { return hop.via == neighbour; });
+  const auto wanted = [&](const wire::Ipv4Address& neighbour) -> const forwarding::NextHop* {
+    const auto hop = std::find_if(gateways.begin(), gateways.end(),
+                                  [&](const auto& each) { return each.via == neighbour; });
+    return config && hop != gateways.end() ? &*hop : nullptr;
   };
   std::erase_if(unhealthy_, [&](const auto& each) { return !wanted(each.neighbour); });
   unhealthy_.reserve(gateways.size());
@@ -69,7 +70,8 @@ void Liveness::reconfigure(const std::optional<forwarding::BfdConfig>& config,
   // One that was leaving and is wanted again begins anew.
   std::erase_if(watches_, [&](const Watch& each) { return each.leaving && wanted(each.hop.via); });
   for (auto& each : watches_) {
-    if (wanted(each.hop.via)) {
+    if (const auto* hop = wanted(each.hop.via)) {
+      each.hop = *hop;  // its prefix may be in another VLAN now
       each.session.configure(*config);
     } else if (!each.leaving) {
       each.leaving = true;

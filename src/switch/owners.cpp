@@ -22,7 +22,8 @@ Owners::Owners(const SwitchConfig& config, unsigned cores)
   }
 }
 
-// In a VLAN in which the switch itself is not, or in none: no core knows more of it than others.
+// In a VLAN in which no engine is, or in none: but of sessions with neighbours there, no core knows
+// more of it than others.
 bool Owners::is_of_strangers(Packet& packet) const {
   return vlans_.enter(packet) || (packet.vlan != 0 && !vlans_.is_own(packet));
 }
@@ -32,7 +33,7 @@ unsigned Owners::core_of(Packet& packet, unsigned here) const {
     return here;
   }
   if (vlans_.on() && is_of_strangers(packet)) {
-    return here;
+    return watches_ && is_bfd(engine::parse_frame(packet)) ? Liveness::core : here;
   }
   const auto frame = engine::parse_frame(packet);
   if (frame.ethernet == nullptr) {

@@ -6,6 +6,8 @@
 
 #include "protocols/canary/engine/config.h"
 #include "support/canary_packets.h"
+#include "switch/liveness.h"
+#include "switch/owners.h"
 #include "unit/switch/vlan_ports.h"
 
 namespace tributary::test {
@@ -197,6 +199,37 @@ TEST(VlanInterfaces, TeachTheOtherCores) {
   }
   EXPECT_EQ(sent(second.send(access_10, make_udp(second.pool, from_10, 5, 6))),
             (Exits{{access_20, no_tag}}));
+}
+
+// One core has all sessions, also with next hops in VLANs in which no engine is.
+TEST(VlanInterfaces, HaveTheirSessionsOnTheCoreThatKeepsThem) {
+  auto config = two_routed_vlans();
+  config.bfd = forwarding::BfdConfig{};
+  config.routes = {{{Ip(10, 30, 0, 0), 16}, {station_20}}};
+  const switching::Owners owners(config, 2);
+  HeapPacketPool pool(4, 1600);
+  const Endpoints session{mac(2), router_mac, station_20, gateway_20};
+  const auto core_of = [&](std::uint16_t port) {
+    auto packet = tagged(make_udp(pool, session, 50000, port), 20);
+    packet->ingress = trunk;
+    return owners.core_of(*packet, 1);
+  };
+  EXPECT_EQ(core_of(wire::bfd_port), switching::Liveness::core);
+  EXPECT_EQ(core_of(5), 1u);
+}
+
+TEST(VlanInterfaces, TakeTheirSessionsAlongToAnotherVlan) {
+  auto config = two_routed_vlans();
+  config.bfd = forwarding::BfdConfig{};
+  config.arp = {{station_20, mac(2)}};
+  config.routes = {{{Ip(10, 30, 0, 0), 16}, {station_20}}};
+  SwitchBench bench(config);
+  EXPECT_EQ(sent(bench.advance(2s)),
+            (Exits{{access_20, no_tag}, {trunk, priority(6) | 20}, {native, priority(6) | 20}}));
+  config.vlans[0].vid = 21;
+  bench.device().reconfigure(config);
+  EXPECT_EQ(sent(bench.advance(2s)), (Exits{{native, priority(6) | 21}}));
+  EXPECT_EQ(bench.device().bfd().at(0).interface, forwarding::vlan_interface(21));
 }
 
 // What engines take is of the switch's own VLAN; others are routed as anything else is.
