@@ -92,7 +92,7 @@ class Ipv6(unittest.TestCase):
         self.lab.await_path("a", "2001:db8:2::9")
         with self.lab.background("b", "iperf3", "-6", "-s", "-1"):
             def run():
-                return self.lab.exec("a", "iperf3", "-6", "-c", "2001:db8:2::9", "-P", "8", "-n",
+                return self.lab.exec("a", "iperf3", "-6", "-c", "2001:db8:2::9", "-P", "16", "-n",
                                      "4M", "-J")
             done = []
             support.until(lambda: done.append(run()) or done[-1].returncode == 0, what="iperf3")
