@@ -74,15 +74,22 @@ inline PacketPtr make_ip(PacketPool& pool, const Endpoints& ends, std::uint8_t p
   return packet;
 }
 
+// The header in front of a datagram without one; `Header` is that of either version of IP.
+template <typename Header>
+void write_udp(const Header& ip, wire::MutableBytes datagram, std::uint16_t source_port,
+               std::uint16_t destination_port) {
+  auto& udp = *reinterpret_cast<wire::UdpHeader*>(datagram.data());
+  udp.source_port = source_port;
+  udp.destination_port = destination_port;
+  udp.length = static_cast<std::uint16_t>(datagram.size());
+  udp.checksum = wire::transport_checksum(ip, datagram);
+}
+
 inline PacketPtr make_udp(PacketPool& pool, const Endpoints& ends, std::uint16_t source_port,
                           std::uint16_t destination_port, std::size_t payload_bytes = 32) {
   auto packet =
       make_ip(pool, ends, wire::ip_protocol::udp, sizeof(wire::UdpHeader) + payload_bytes);
-  auto& udp = l4_header<wire::UdpHeader>(*packet);
-  udp.source_port = source_port;
-  udp.destination_port = destination_port;
-  udp.length = static_cast<std::uint16_t>(sizeof(wire::UdpHeader) + payload_bytes);
-  udp.checksum = wire::transport_checksum(ip_of(*packet), l4_of(*packet));
+  write_udp(ip_of(*packet), l4_of(*packet), source_port, destination_port);
   return packet;
 }
 

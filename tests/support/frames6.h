@@ -54,13 +54,9 @@ inline PacketPtr make_ip6(PacketPool& pool, const Endpoints6& ends, std::uint8_t
 
 inline PacketPtr make_udp6(PacketPool& pool, const Endpoints6& ends, std::uint16_t source_port,
                            std::uint16_t destination_port, std::size_t payload_bytes = 32) {
-  const auto bytes = sizeof(wire::UdpHeader) + payload_bytes;
-  auto packet = make_ip6(pool, ends, wire::ip_protocol::udp, bytes);
-  auto& udp = l4_header6<wire::UdpHeader>(*packet);
-  udp.source_port = source_port;
-  udp.destination_port = destination_port;
-  udp.length = static_cast<std::uint16_t>(bytes);
-  udp.checksum = wire::transport_checksum(ip6_of(*packet), payload6_of(*packet));
+  auto packet =
+      make_ip6(pool, ends, wire::ip_protocol::udp, sizeof(wire::UdpHeader) + payload_bytes);
+  write_udp(ip6_of(*packet), payload6_of(*packet), source_port, destination_port);
   return packet;
 }
 

@@ -4,8 +4,7 @@
 #include <cstring>
 
 #include "protocols/netreduce/engine/datagram.h"
-#include "support/frames.h"
-#include "wire/ipv6.h"
+#include "support/frames6.h"
 
 namespace tributary::test {
 namespace {
@@ -27,18 +26,10 @@ Endpoints ends_of(const RoceSpec& spec) {
 // `bytes` behind the UDP header.
 PacketPtr make_v6_datagram(PacketPool& pool, const RoceSpec& spec, std::size_t bytes) {
   const auto ends = ends_of(spec);
-  const auto udp_bytes = sizeof(wire::UdpHeader) + bytes;
-  auto packet = make_frame(pool, ends.destination_mac, ends.source_mac, wire::ethertype::ipv6,
-                           sizeof(wire::Ipv6Header) + udp_bytes);
-  wire::MutableCursor cursor(packet->bytes().subspan(sizeof(wire::EthernetHeader)));
-  auto& ip = *cursor.take<wire::Ipv6Header>() = {};
-  ip.payload_length = static_cast<std::uint16_t>(udp_bytes);
-  ip.next_header = wire::ip_protocol::udp;
-  ip.source = ipv6_of(spec.source).octets();
-  ip.destination = ipv6_of(spec.destination).octets();
-  auto& udp = *cursor.take<wire::UdpHeader>() = {};
-  udp.length = static_cast<std::uint16_t>(udp_bytes);
-  return packet;
+  return make_udp6(
+      pool,
+      {ends.source_mac, ends.destination_mac, ipv6_of(spec.source), ipv6_of(spec.destination)}, 0,
+      wire::roce_udp_port, bytes);
 }
 
 }  // namespace
