@@ -416,7 +416,37 @@ class Averaged(concurrent.futures.Future):
         return self.result(ranks.PATIENCE_S)
 
 
+class Apart:
+    """A communicator whose first collective fails while those behind it are in flight."""
+
+    size = 1
+
+    def __init__(self):
+        self.posted = 0
+        self.ended = []
+
+    def isketched_allreduce(self, _part, _sketch) -> "Apart.Request":
+        self.posted += 1
+        return Apart.Request(self, self.posted)
+
+    class Request:
+        def __init__(self, comm: "Apart", number: int):
+            self.comm = comm
+            self.number = number
+
+        def wait(self) -> None:
+            self.comm.ended.append(self.number)
+            if self.number == 1:
+                raise tributary.NetworkError("the first one")
+
+
 def gradient_hook() -> None:
+    apart = Apart()
+    failing = tributary.hooks.sketch_hook(apart, Averaged, low_rank=1)
+    bucket = Bucket(numpy.ones(430, "f4"), (7,), ((30,), (20, 10), (200,)))
+    raised(tributary.NetworkError, lambda: failing(None, bucket).wait(), "the first one")
+    assert apart.ended == [1, 2, 3], "DDP may use the bucket again"
+    raised(ValueError, lambda: tributary.hooks.sketch_hook(apart, Averaged, low_rank=1, kind="quantiles"), "grid")
     with tributary.Communicator() as comm:
         hook = tributary.hooks.sketch_hook(comm, Averaged, bits=8, rounding="nearest")
         # DDP asks for both.

@@ -35,6 +35,8 @@ def sketch_hook(communicator, future, *, bits: int = 8, feedback: bool = True, l
     for tributary.Sketch. What was rounded off of a bucket comes with its next gradients, as long as it has the same
     parameters: DDP makes its buckets anew after the first step.
     """
+    if low_rank and "kind" in more:
+        raise ValueError("with low_rank there is no choice of a kind: factors go on a grid")
     kept = {}  # by the bucket's index: its parameters, and its parts with their sketches
     # Of DDP's hooks none may wait, and futures end by whoever does.
     waiter = ThreadPoolExecutor(1, "tributary-sketches")
@@ -53,13 +55,20 @@ def sketch_hook(communicator, future, *, bits: int = 8, feedback: bool = True, l
             kept[bucket.index()] = known
         return known[1]
 
-    def finish(requests, gradients, averaged) -> None:
+    def outcome_of(request) -> Exception | None:
         try:
-            for request in requests:
-                request.wait()
+            request.wait()
+        except Exception as error:
+            return error
+        return None
+
+    # Until all have ended, they write to the bucket.
+    def finish(requests, gradients, averaged) -> None:
+        errors = list(filter(None, map(outcome_of, requests)))
+        if errors:
+            averaged.set_exception(errors[0])  # DDP raises it
+        else:
             averaged.set_result(gradients.div_(communicator.size))
-        except Exception as error:  # DDP raises it
-            averaged.set_exception(error)
 
     # DDP looks for the second parameter by its name, and at the name of the hook.
     def sketched(_state, bucket):
