@@ -76,6 +76,9 @@ void require_matrices(const Options& options) {
     if (options.sketch.bits == 32) {
       throw CLI::ValidationError("--bits", "32 are for factors: say --low-rank");
     }
+    if (options.columns != 0) {
+      throw CLI::ValidationError("--columns", "only matrices have some: say --low-rank");
+    }
     return;
   }
   if (options.sketch.kind != SketchKind::grid) {

@@ -276,6 +276,7 @@ TEST_F(BenchOptions, MatricesAreAsNearToSquaresAsTheyCanBe) {
   EXPECT_FALSE(parse({"--low-rank", "4", "--columns", "7", "--counts", "300"}, "sketched_allreduce")
                    .options);
   EXPECT_FALSE(parse({"--low-rank", "4", "--sketch", "quantiles"}, "sketched_allreduce").options);
+  EXPECT_FALSE(parse({"--columns", "100", "--counts", "300"}, "sketched_allreduce").options);
   EXPECT_FALSE(parse({}, "sketched_allreduce").options->matrix_of(1024));
 }
 
