@@ -17,7 +17,6 @@ constexpr std::uint32_t step = RootShares::all / 16;
 }  // namespace
 
 void RootShares::note(std::size_t root, bool congested, const std::vector<bool>& up) {
-  roots_.resize(up.size());
   auto& noted = roots_[root];
   noted.congested -= noted.congested >> memory_bits;
   noted.congested += congested ? all >> memory_bits : 0;

@@ -20,6 +20,9 @@ class RootShares {
   // So that a hop is tried again, and never left alone by those who cannot see what others can.
   static constexpr std::uint32_t least = all / 64;
 
+  // Of a group of so many hops.
+  explicit RootShares(std::size_t hops = 0) : roots_(hops) {}
+
   // A result came of a block whose default root that was. `up`: which hops of the group can be
   // chosen, that one among them.
   void note(std::size_t root, bool congested, const std::vector<bool>& up);
@@ -39,7 +42,7 @@ class RootShares {
   };
   void judge(Root& root, const std::vector<bool>& up);
 
-  std::vector<Root> roots_;  // none before the first result
+  std::vector<Root> roots_;  // by hop
   bool reduced_ = false;
 };
 

@@ -51,7 +51,9 @@ RouteTable::RouteTable(std::vector<Route> routes, std::uint64_t tree_seed) {
   groups_.reserve(routes.size());
   for (auto& route : routes) {
     NextHopGroup group;
-    group.tree_order = draw_order(route.next_hops.size(), tree_seed);
+    const auto hops = route.next_hops.size();
+    group.tree_order = draw_order(hops, tree_seed);
+    group.shares = RootShares(hops > 1 ? hops : 0);
     row_count_ += is_listed(route) ? 1 : 0;
     group.route = std::move(route);
     groups_.push_back(std::move(group));

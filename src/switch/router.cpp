@@ -37,6 +37,14 @@ bool uses(const forwarding::RouteTable& routes, forwarding::Policy policy) {
   });
 }
 
+// What results tell is of use: some blocks have a choice.
+bool have_choice_of_roots(const forwarding::RouteTable& routes) {
+  return std::any_of(routes.groups().begin(), routes.groups().end(), [](const auto& group) {
+    return group.route.next_hops.size() > 1 &&
+           group.route.policies.reduction == forwarding::Policy::adaptive;
+  });
+}
+
 }  // namespace
 
 Router::Router(const SwitchConfig& config, const Interfaces& interfaces, Neighbours& neighbours,
@@ -63,6 +71,7 @@ void Router::reconfigure(const SwitchConfig& config) {
   level_ = forwarding::LevelHash(config.selection.reduction_seed);
   selection_ = config.selection;
   flowlets_.reset(uses(routes_, forwarding::Policy::flowlet));
+  learns_ = have_choice_of_roots(routes_);
   for (PortIndex port = 0; port < interfaces_.count(); ++port) {
     if (!interfaces_.port(port).up) {
       routes_.set_interface_up(port, false);
@@ -154,6 +163,9 @@ forwarding::NextHop Router::choose(forwarding::NextHopGroup& group, forwarding::
 }
 
 void Router::learn(const engine::Answer& answer) {
+  if (!learns_) {
+    return;
+  }
   const auto& way = routes_.way_to(answer.path.destination);
   if (way.live <= 1) {
     return;

@@ -136,6 +136,7 @@ class Router {
   Outlet& outlet_;
   forwarding::RouteTable routes_;
   std::vector<PortIndex> only_ways_;
+  bool learns_ = false;  // from answers
   forwarding::EcmpHash ecmp_;
   forwarding::LevelHash level_;
   forwarding::SelectionConfig selection_;

@@ -23,6 +23,7 @@ class Switch::Impl : public FrameWays {
         actions_(outlet_.ledger(), share.cores),
         hand_over_(aggregation_, actions_, share.cores) {
     actions_.departures().reserve(1024);
+    actions_.answers().reserve(actions_.departures().capacity());
   }
 
   void receive(PacketList burst, Time now, Output& out) {

@@ -244,6 +244,36 @@ TEST(Allocation, EveryKindOfCanaryPacket) {
   }
 }
 
+// What they tell of the roots among which there was a choice is learned from the first one on.
+TEST(Allocation, ResultsOfBlocksThatWentUp) {
+  auto config = CanaryLoad({}).config();
+  config.routes.push_back({{wire::Ipv4Address(11, 0, 0, 0), 8}, {}});
+  for (PortIndex port = 1; port < 4; ++port) {
+    config.routes[0].via.push_back(station_address(port, 0));
+  }
+  Watched device(config, 1024);
+  for (std::uint32_t id = 0; id < 200; ++id) {
+    test::CanarySpec spec;
+    spec.id = id;
+    spec.hosts = 2;
+    spec.rank = 1;
+    spec.destination = wire::Ipv4Address(11, 0, 0, 1);
+    spec.child_address = station_address(0, 0);
+    spec.source_mac = station_mac(0);
+    spec.destination_mac = port_mac(0);
+    const std::vector<std::byte> payload(64);
+    device.process(0, test::make_canary(device.pool(), spec, payload));
+    spec.kind = wire::CanaryKind::result;
+    spec.counter = 2;
+    spec.destination = config.address;
+    spec.child_address = wire::Ipv4Address(11, 0, 0, 1);
+    spec.destination_mac = port_mac(1);
+    spec.congested = id % 3 == 0;
+    device.process(1, test::make_canary(device.pool(), spec, payload));
+  }
+  EXPECT_EQ(device.figure("results_total"), 200u);
+}
+
 TEST(Allocation, ABridgeThatLearnsAndFloods) {
   constexpr std::uint32_t stations = 3000;
   BridgeLoad load(8, stations);

@@ -23,7 +23,7 @@ class RootSharesTest : public testing::Test {
   }
 
   std::vector<bool> up_{true, true, true};
-  RootShares shares_;
+  RootShares shares_{3};
 };
 
 TEST_F(RootSharesTest, AllIsKeptAtFirst) {

@@ -244,6 +244,46 @@ TEST(Selection, AReloadChangesTheSeedOfReductionsAndOfNothingElse) {
   EXPECT_NE(choices(), usual);
 }
 
+// How many of so many blocks leave by the first up-port, which marks their results.
+unsigned by_the_first(SwitchBench& bench, std::uint32_t first_block, std::uint32_t blocks) {
+  unsigned hits = 0;
+  for (auto block = first_block; block < first_block + blocks; ++block) {
+    const auto up = reduction(bench, block);
+    CanarySpec result;
+    result.kind = wire::CanaryKind::result;
+    result.id = block;
+    result.hosts = result.counter = 2;
+    result.destination = Ip(10, 1, 255, 1);
+    result.child_address = far;
+    result.source_mac = mac(static_cast<std::uint8_t>(up));
+    result.destination_mac = mac(static_cast<std::uint8_t>(up), 0xee);
+    result.congested = up == first_up;
+    EXPECT_EQ(bench.send(up, make_canary(bench.pool, result, std::vector<std::int32_t>{3})).size(),
+              1u);
+    hits += up == first_up ? 1 : 0;
+  }
+  return hits;
+}
+
+TEST(Selection, BlocksLeaveAnUpPortWhoseResultsAreMarked) {
+  for (const auto policy : {Policy::adaptive, Policy::ecmp}) {
+    const auto config = leaf({Policy::ecmp, policy});
+    auto narrow = config;
+    narrow.routes[0].via.resize(1);
+    SwitchBench bench(narrow);
+    EXPECT_EQ(by_the_first(bench, 0, 40), 40u) << "there is no other";
+    bench.device().reconfigure(config);
+    EXPECT_GT(by_the_first(bench, 1000, 100), 15u);
+    by_the_first(bench, 2000, 400);
+    const auto left = by_the_first(bench, 3000, 200);
+    if (policy == Policy::adaptive) {
+      EXPECT_LT(left, 20u);
+    } else {
+      EXPECT_GT(left, 30u);
+    }
+  }
+}
+
 TEST(Selection, EveryPolicyLeavesADownPortAtOnce) {
   for (const auto policy : {Policy::ecmp, Policy::flowlet, Policy::adaptive}) {
     SwitchBench bench(leaf({policy, policy == Policy::ecmp ? Policy::static_trees : policy}));
