@@ -18,6 +18,7 @@ constexpr std::uint32_t step = RootShares::all / 16;
 
 void RootShares::note(std::size_t root, bool congested, const std::vector<bool>& up) {
   auto& noted = roots_[root];
+  noted.heard_of = true;
   noted.congested -= noted.congested >> memory_bits;
   noted.congested += congested ? all >> memory_bits : 0;
   if (++noted.results == results_of_a_round) {
@@ -29,7 +30,8 @@ void RootShares::note(std::size_t root, bool congested, const std::vector<bool>&
 void RootShares::judge(Root& root, const std::vector<bool>& up) {
   auto best = root.congested;
   for (std::size_t hop = 0; hop < roots_.size(); ++hop) {
-    best = up[hop] ? std::min(best, roots_[hop].congested) : best;
+    const bool is_known = up[hop] && roots_[hop].heard_of;
+    best = is_known ? std::min(best, roots_[hop].congested) : best;
   }
   const auto more = root.congested - best;
   if (more > difference_min) {

@@ -39,6 +39,7 @@ class RootShares {
     std::uint32_t share = all;
     std::uint32_t congested = 0;  // of its latest results, in 1/65536
     std::uint32_t results = 0;    // since the share was looked at
+    bool heard_of = false;        // a result came; else nobody knows what is on its way
   };
   void judge(Root& root, const std::vector<bool>& up);
 

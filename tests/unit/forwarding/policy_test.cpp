@@ -76,8 +76,8 @@ TEST(Adaptive, KeepsTheDefaultPortUpToHalfOfItsQueue) {
 
 TEST(Adaptive, BlocksLeaveADefaultPortThatMeetsWithMoreCongestion) {
   Choices choices(4);
-  for (int i = 0; i < 1000; ++i) {
-    choices.group().shares.note(1, true, choices.group().up);
+  for (std::size_t i = 0; i < 4000; ++i) {
+    choices.group().shares.note(i % 4, i % 4 == 1, choices.group().up);
   }
   unsigned stayed = 0;
   for (std::uint32_t block = 0; block < 1000; ++block) {

@@ -62,6 +62,17 @@ TEST_F(RootSharesTest, AHopThatIsDownIsNoBetterOne) {
   EXPECT_FALSE(shares_.reduced());
 }
 
+// It may lose all that it gets.
+TEST_F(RootSharesTest, AHopOfWhichNothingIsHeardIsNoBetterOne) {
+  for (int i = 0; i < 1000; ++i) {
+    shares_.note(0, true, up_);
+    shares_.note(1, true, up_);
+  }
+  EXPECT_FALSE(shares_.reduced());
+  results(100, {true, true, false});
+  EXPECT_TRUE(shares_.reduced());
+}
+
 TEST_F(RootSharesTest, ShortCongestionMovesNothing) {
   for (int i = 0; i < 100; ++i) {
     results(4, {i % 3 == 0, i % 3 == 1, i % 3 == 2});
