@@ -19,12 +19,12 @@ class FlarePartialSums : public ::testing::Test {
  protected:
   // A core's engine, and what plays the switch around it.
   struct Core {
-    Core(const FlareConfig& config, PacketPool& pool)
-        : engine(config, with_cores(), pool), harness(engine, 2) {}
+    Core(const FlareConfig& config, PacketPool& pool, unsigned cores)
+        : engine(config, with_cores(cores), pool), harness(engine, cores) {}
 
-    static engine::SwitchIdentity with_cores() {
+    static engine::SwitchIdentity with_cores(unsigned cores) {
       auto identity = self;
-      identity.cores = 2;
+      identity.cores = cores;
       return identity;
     }
 
@@ -32,11 +32,11 @@ class FlarePartialSums : public ::testing::Test {
     test::EngineHarness harness;
   };
 
-  void start(const TreeConfig& config) {
+  void start(const TreeConfig& config, unsigned cores = 2) {
     tree = config;
     settings.trees = {tree};
-    owner = std::make_unique<Core>(settings, pool);
-    other = std::make_unique<Core>(settings, pool);
+    owner = std::make_unique<Core>(settings, pool, cores);
+    other = std::make_unique<Core>(settings, pool, cores);
   }
 
   void TearDown() override {
@@ -101,12 +101,12 @@ class FlarePartialSums : public ::testing::Test {
     results.clear();
   }
   // The other core has seen that the first three children come there.
-  void teach() {
+  void teach(std::uint64_t block = 0) {
     for (PortIndex child = 0; child < 3; ++child) {
-      EXPECT_EQ(by_other(from(tree, child)), (Went{.passed_on = 1}));
+      EXPECT_EQ(by_other(from(tree, child, block)), (Went{.passed_on = 1}));
     }
-    by_owner(from(tree, 3));
-    expect_result(0);
+    by_owner(from(tree, 3, block));
+    expect_result(block);
   }
   // Block 0 has the flow of those by which it was taught.
   static constexpr std::uint64_t next_block = 8;
@@ -356,18 +356,21 @@ TEST_F(FlarePartialSums, AreNotMadeOfFloatsThatTakeMoreRoomWhileTheyAreAdded) {
   results.clear();
 }
 
+// Eight slots leave room for 24, one for each other core.
 TEST_F(FlarePartialSums, AreNoMoreThanTheOwnersLeaveRoomFor) {
-  start(root_of(4));
-  const auto most = wire::flare_slots(tree.window) * 3;  // for the only other core
-  Partials partials(tree.window, 2);
-  EXPECT_TRUE(partials.has_room());
-  EXPECT_GE(most, wire::flare_slots(tree.window));
-  Partials of_many(tree.window, 25);  // one for each of 24 cores
-  EXPECT_TRUE(of_many.has_room());
-  of_many.begin(3);
-  EXPECT_FALSE(of_many.has_room());
-  of_many.end(3);
-  EXPECT_TRUE(of_many.has_room());
+  start(root_of(4), 25);
+  ASSERT_EQ(wire::flare_slots(tree.window), 8u);
+  teach(0);
+  teach(1);
+  EXPECT_EQ(by_other(from(tree, 0, 8)), nothing);
+  EXPECT_EQ(by_other(from(tree, 0, 9)), (Went{.passed_on = 1}));
+  EXPECT_EQ(by_other(from(tree, 1, 9)), (Went{.passed_on = 1}));
+  EXPECT_EQ(by_other(from(tree, 1, 8)), nothing);
+  EXPECT_EQ(by_other(from(tree, 2, 8)), (Went{.partial_sums = 1}));
+  by_owner(from(tree, 3, 8));
+  expect_result(8);
+  EXPECT_EQ(by_other(from(tree, 0, 17)), nothing) << "there is room again";
+  EXPECT_EQ(wait(1ms), (Went{.partial_sums = 1}));
 }
 
 TEST_F(FlarePartialSums, OfATreeThatWasTakenAwayAreLost) {
