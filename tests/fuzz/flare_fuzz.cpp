@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The Flare engine fed with a sequence of packets and time steps. An input is a list of commands of
-// a few bytes each; trees, runs, blocks and buffers are few, so that they meet. The highest bit of
-// a command makes it one with a sparse block.
+// The Flare engines of a switch of two cores, fed with a sequence of packets and time steps. An
+// input is a list of commands of a few bytes each; trees, runs, blocks and buffers are few, so that
+// they meet. The highest bit of a command makes it one with a sparse block, another one has its
+// packet come to the core that does not own its block.
 #include <algorithm>
+#include <array>
 #include <cassert>
 #include <chrono>
 #include <cstddef>
@@ -11,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/spreading.h"
 #include "input.h"
 #include "protocols/flare/engine/config.h"
 #include "protocols/flare/engine/engine.h"
@@ -29,11 +32,13 @@ constexpr std::uint8_t trees = 4;
 constexpr std::uint32_t window = 3;
 constexpr std::uint32_t sparse_window = 1;
 constexpr std::uint8_t sparse_command = 0x80;
+constexpr std::uint8_t elsewhere_command = 0x40;
+constexpr unsigned cores = 2;
 constexpr std::size_t span = 96;      // six runs, so that a hash table spills three times
 constexpr std::uint64_t far_on = 96;  // where no run begins
 constexpr PortIndex parent = 3;
 
-const engine::SwitchIdentity self{42, wire::Ipv4Address{10, 0, 255, 1}, {}, 4};
+const engine::SwitchIdentity self{42, wire::Ipv4Address{10, 0, 255, 1}, {}, 4, {}, cores};
 
 // A root and a leaf that add in the order of arrival, sparse blocks too, and two that do not.
 flare::TreeConfig tree_of(std::uint8_t number) {
@@ -63,6 +68,13 @@ flare::FlareConfig config_of(std::uint8_t chosen) {
   return config;
 }
 
+struct Core {
+  explicit Core(PacketPool& pool) : engine(config_of(0xf), self, pool), harness(engine, cores) {}
+
+  flare::FlareEngine engine;
+  test::EngineHarness harness;
+};
+
 class Session {
  public:
   explicit Session(Input input) : input_(input) {}
@@ -70,25 +82,30 @@ class Session {
   void run() {
     while (!input_.empty()) {
       step(input_.next());
-      assert(harness_.ledger.balanced());
-      assert(harness_.figure("buffers_in_use") <= pool_.outstanding());
-      assert(engine_.stalled(now_, 4).size() <= 4);
+      std::uint64_t in_use = 0;
+      for (auto& core : cores_) {
+        assert(core.harness.ledger.balanced());
+        assert(core.engine.stalled(now_, 4).size() <= 4);
+        in_use += core.harness.figure("buffers_in_use");
+      }
+      assert(in_use <= pool_.outstanding());
     }
     drain();
     held_.clear();
   }
   ~Session() {
-    engine_.reconfigure(config_of(0));
+    reconfigure(0);
     assert(pool_.outstanding() == 0);
   }
 
  private:
   void step(std::uint8_t command) {
     const bool is_sparse = (command & sparse_command) != 0;
+    is_elsewhere_ = (command & elsewhere_command) != 0;
     switch (command % 8) {
       case 0:
         now_ += std::chrono::microseconds(1 << (input_.next() % 28));
-        return hold(harness_.expire(now_));
+        return expire();
       case 1:
         return feed(make(wire::FlareKind::result, is_sparse));
       case 2:
@@ -96,8 +113,7 @@ class Session {
       case 3:
         return feed_back();
       case 4:
-        engine_.reconfigure(config_of(input_.next()));
-        return;
+        return reconfigure(input_.next());
       case 5:
         return feed(make(wire::FlareKind::inquiry, is_sparse));
       default:
@@ -202,9 +218,43 @@ class Session {
     return packet;
   }
 
+  // To one of the cores, as switching::Owners has it.
   void feed(PacketPtr packet) {
-    if (packet != nullptr && flare::engine_kind.protocol.claims(engine::parse_frame(*packet))) {
-      hold(harness_.process(std::move(packet), now_));
+    const auto& protocol = flare::engine_kind.protocol;
+    if (packet == nullptr || !protocol.claims(engine::parse_frame(*packet))) {
+      return;
+    }
+    const auto frame = engine::parse_frame(*packet);
+    const auto owner = engine::owner_of(protocol.key(frame), cores);
+    if (is_elsewhere_ && protocol.may_gather(frame)) {
+      hold(cores_[1 - owner].harness.gather(std::move(packet), now_));
+    } else {
+      hold(cores_[owner].harness.process(std::move(packet), now_));
+    }
+    hand_over();
+  }
+  // What each has for the other.
+  void hand_over() {
+    for (std::size_t from = 0; from < cores; ++from) {
+      auto& to = cores_[1 - from].harness;
+      for (auto& packet : cores_[from].harness.passed_on()) {
+        hold(to.process(std::move(packet), now_));
+      }
+      for (auto& sum : cores_[from].harness.partial_sums()) {
+        hold(to.merge(std::move(sum), now_));
+      }
+    }
+  }
+
+  void expire() {
+    for (auto& core : cores_) {
+      hold(core.harness.expire(now_));
+    }
+    hand_over();
+  }
+  void reconfigure(std::uint8_t chosen) {
+    for (auto& core : cores_) {
+      core.engine.reconfigure(config_of(chosen));
     }
   }
 
@@ -273,20 +323,25 @@ class Session {
 
   // All that is silent comes to rest.
   void drain() {
-    while (engine_.deadline() != never) {
-      now_ = std::max(now_, engine_.deadline());
-      hold(harness_.expire(now_));
+    const auto deadline = [this] {
+      return std::min(cores_[0].engine.deadline(), cores_[1].engine.deadline());
+    };
+    while (deadline() != never) {
+      now_ = std::max(now_, deadline());
+      expire();
     }
-    assert(harness_.figure("buffers_in_use") == 0);
-    assert(harness_.figure("blocks_gathering") == 0);
-    assert(harness_.figure("sparse_blocks_gathering") == 0);
-    assert(harness_.figure("trees_active") == 0);
+    for (auto& core : cores_) {
+      assert(core.harness.figure("buffers_in_use") == 0);
+      assert(core.harness.figure("blocks_gathering") == 0);
+      assert(core.harness.figure("sparse_blocks_gathering") == 0);
+      assert(core.harness.figure("trees_active") == 0);
+    }
   }
 
   Input input_;
   HeapPacketPool pool_{packets, 512};
-  flare::FlareEngine engine_{config_of(0xf), self, pool_};
-  test::EngineHarness harness_{engine_};
+  std::array<Core, cores> cores_{Core(pool_), Core(pool_)};
+  bool is_elsewhere_ = false;
   Time now_{};
   std::vector<PacketPtr> held_;
 };
