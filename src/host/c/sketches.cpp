@@ -27,7 +27,7 @@ Result<SketchOptions> sketch_options_of(const tributary_sketch_options& given) {
                        static_cast<Rounding>(given.rounding), given.feedback != 0, given.seed};
 }
 
-// Calls make(options) for the sketch.
+// Calls make(options) for the sketch, or why there is none.
 template <typename Make>
 tributary_result create(tributary_sketch** sketch, const tributary_sketch_options* options,
                         Make make) {
@@ -38,9 +38,9 @@ tributary_result create(tributary_sketch** sketch, const tributary_sketch_option
     *sketch = nullptr;
     const tributary_sketch_options defaults = TRIBUTARY_SKETCH_DEFAULTS;
     return sketch_options_of(options == nullptr ? defaults : *options)
-        .map([&](const SketchOptions& all) {
-          auto made = std::make_shared<GradientSketch>(make(all));
-          *sketch = new tributary_sketch{std::move(made)};
+        .and_then(make)
+        .map([&](GradientSketch&& made) {
+          *sketch = new tributary_sketch{std::make_shared<GradientSketch>(std::move(made))};
         });
   });
 }
@@ -52,20 +52,19 @@ static_assert(TRIBUTARY_ROUND_NEAREST == static_cast<int>(Rounding::nearest));
 
 tributary_result tributary_sketch_create(tributary_sketch** sketch, size_t count,
                                          const tributary_sketch_options* options) {
-  return create(sketch, options,
-                [&](const SketchOptions& all) { return GradientSketch(count, all); });
+  return create(sketch, options, [&](const SketchOptions& all) -> Result<GradientSketch> {
+    return GradientSketch(count, all);
+  });
 }
 
 tributary_result tributary_sketch_create_low_rank(tributary_sketch** sketch, size_t rows,
                                                   size_t columns, size_t rank,
                                                   const tributary_sketch_options* options) {
-  if (columns != 0 && rows > host::elements_max / columns) {
-    return guarded([&]() -> Result<void> {
+  return create(sketch, options, [&](const SketchOptions& all) -> Result<GradientSketch> {
+    if (columns != 0 && rows > host::elements_max / columns) {
       return invalid("a matrix of " + std::to_string(rows) + " x " + std::to_string(columns) +
                      " is too great for one collective; split it");
-    });
-  }
-  return create(sketch, options, [&](const SketchOptions& all) {
+    }
     return GradientSketch(LowRank{rows, columns, rank}, all);
   });
 }

@@ -164,6 +164,7 @@ TEST(CSketches, WhatMakesNoSenseIsRefused) {
   options.rounding = 3;
   EXPECT_EQ(tributary_sketch_create(&sketch, sketched_count, &options), TRIBUTARY_INVALID_ARGUMENT);
   EXPECT_EQ(sketch, nullptr);
+  sketch = reinterpret_cast<tributary_sketch*>(&options);  // what was in the place is gone
   EXPECT_EQ(tributary_sketch_create_low_rank(&sketch, SIZE_MAX / 2, 3, 1, nullptr),
             TRIBUTARY_INVALID_ARGUMENT);
   EXPECT_THAT(tributary_last_error(), HasSubstr("too great"));
