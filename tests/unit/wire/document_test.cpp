@@ -13,6 +13,8 @@
 
 #include <gtest/gtest.h>
 
+#include "host/membership/messages.h"
+#include "host/rendezvous/messages.h"
 #include "protocols/canary/wire.h"
 #include "protocols/flare/sparse_wire.h"
 #include "protocols/flare/wire.h"
@@ -242,6 +244,36 @@ TEST(WireDocument, table_has_the_offset_and_size_of_every_field_of_netreduce) {
       TRIBUTARY_FIELD(op),     TRIBUTARY_FIELD(version), TRIBUTARY_FIELD(unused)};
 #undef TRIBUTARY_FIELD
   EXPECT_EQ(documented("netreduce.md", "netreduce header"), fields);
+}
+
+struct NamedVersion {
+  std::string page;
+  std::string before;  // the number, in a cell of a table
+  unsigned version;
+};
+
+TEST(WireDocument, versions_are_those_of_the_code) {
+  const std::string upgrade = "../../operate/upgrade.md";
+  const NamedVersion all[] = {
+      {"rendezvous.md", "| 4 | 2 | version, ", host::rendezvous_version},
+      {"rendezvous.md", "(\"TRIB\") (4), version, ", host::rendezvous_version},
+      {"membership.md", "(\"TRIM\") (4), version, ", host::membership_version},
+      {upgrade, "| rendezvous, ", host::rendezvous_version},
+      {upgrade, "| memberships, ", host::membership_version},
+      {upgrade, "Canary | header, ", CanaryHeader::current_version},
+      {upgrade, "PANAMA | header, ", PanamaHeader::current_version},
+      {upgrade, "Flare | header, ", FlareHeader::current_version},
+      {upgrade, "NetReduce | INA header, ", InaHeader::current_version},
+  };
+  for (const auto& [page, before, version] : all) {
+    std::ifstream document(WIRE_DOCUMENTS "/" + page);
+    std::ostringstream text;
+    text << document.rdbuf();
+    const auto at = text.str().find(before);
+    ASSERT_NE(at, std::string::npos) << before << " in " << page;
+    EXPECT_EQ(std::strtoul(text.str().c_str() + at + before.size(), nullptr, 10), version)
+        << before << " in " << page;
+  }
 }
 
 }  // namespace
