@@ -73,6 +73,9 @@ void read_interface(Reader& reader, std::string_view key, std::string& out) {
 void read_queues(Reader& reader, std::uint16_t& out, std::uint16_t most = queues_max) {
   if (reader.is_text("queues", "auto")) {
     out = queues_automatic;
+  } else if (reader.source()["queues"].is_string()) {
+    reader.error("queues", "`queues` is no number of them",
+                 "\"auto\", or from 1 to " + std::to_string(most) + " without quotes");
   } else {
     reader.integer<std::uint16_t>("queues", out, {1, most});
   }

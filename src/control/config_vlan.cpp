@@ -6,6 +6,7 @@
 #include "control/config_draft.h"
 #include "control/config_options.h"
 #include "control/option_kinds.h"
+#include "control/protocol_section.h"
 #include "wire/vlan.h"
 
 namespace tributary::control {
@@ -65,6 +66,21 @@ void check_bridged_ports(const SwitchDraft& draft, Diagnostics& diagnostics) {
   }
 }
 
+// Engines take what routed ports receive, and of a bridge with VLANs the frames of its own one.
+void check_engines(const SwitchDraft& draft, Diagnostics& diagnostics) {
+  const auto& ports = draft.config.ports;
+  if (std::any_of(ports.begin(), ports.end(), [](const auto& port) { return port.is_routed(); })) {
+    return;
+  }
+  for_each_on(draft.config.protocols, [&](const ProtocolSection& section, const std::any&) {
+    diagnostics.error(
+        position_of(*draft.source, section.name),
+        "[switch." + std::string(section.name) +
+            "] would add up nothing: all ports are in VLANs, and the switch is in none",
+        "say whose frames it takes, as bridge_vlan = 10");
+  });
+}
+
 void check_bridge_vlan(const SwitchDraft& draft, Diagnostics& diagnostics) {
   const auto& config = draft.config;
   const auto vlan = config.bridge_vlan;
@@ -75,7 +91,7 @@ void check_bridge_vlan(const SwitchDraft& draft, Diagnostics& diagnostics) {
                         "`" + key + "` is in no VLAN, and the ports of this bridge are in some",
                         "say in which one, as bridge_vlan = 10");
     }
-    return;
+    return check_engines(draft, diagnostics);
   }
   if (!is_carried(config, vlan)) {
     complain_of_no_port(vlan, position_of(*draft.source, "bridge_vlan"), diagnostics);
@@ -118,7 +134,8 @@ void check_fdb_vlans(const SwitchDraft& draft, Diagnostics& diagnostics) {
       diagnostics.error(
           position_of(*draft.fdb[i], "vlan"),
           "port `" + entry.port + "` does not carry VLAN " + std::to_string(entry.vlan),
-          "name one of the port's `vlan` and `vlans`");
+          port->vlan.any() ? "name one of the port's `vlan` and `vlans`"
+                           : "this bridge has no VLANs: leave `vlan` out");
     }
   }
 }

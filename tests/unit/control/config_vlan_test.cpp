@@ -50,6 +50,9 @@ constexpr test::Damage damaged_vlans[] = {
      "overlaps that of b (10.9.0.1/24)", "a prefix of its own"},
     {"address_of_another_vlan", "\"10.0.21.254/24\"", "\"10.0.20.1/24\"", 21, 11,
      "overlaps that of VLAN 20 (10.0.20.254/24)", "a prefix of its own"},
+    {"entry_of_a_vlan_not_carried", "[[switch.route]]",
+     "[[switch.fdb]]\nmac = \"02:00:00:00:00:01\"\nport = \"a\"\nvlan = 30\n[[switch.route]]", 25,
+     8, "port `a` does not carry VLAN 30", "`vlan` and `vlans`"},
     {"via_the_switch", "via = \"10.0.20.1\"", "via = \"10.0.20.254\"", 24, 7,
      "10.0.20.254 is the switch's own address", "the neighbour's"},
 };
@@ -59,6 +62,29 @@ TEST_P(ConfigVlanTest, errors_are_placed_and_explained) {
   test::expect_placed_and_explained(good_vlans, GetParam());
 }
 INSTANTIATE_TEST_SUITE_P(Damages, ConfigVlanTest, testing::ValuesIn(damaged_vlans), test::name_of);
+
+// A bridge with Canary; `own` are settings of the switch, `port` those of its only port.
+Loaded bridge_with_canary(const std::string& own, const std::string& port) {
+  return parse_config("version = 1\n[[switch]]\nname = \"s\"\nid = 1\naddress = \"10.0.0.1\"\n" +
+                          own + "[switch.canary]\n[[switch.port]]\nname = \"a\"\ntap = \"tap0\"\n" +
+                          port,
+                      "f");
+}
+
+TEST(ConfigVlan, an_engine_is_where_it_sees_frames) {
+  const auto blind = bridge_with_canary("", "vlan = 10\n");
+  ASSERT_FALSE(blind);
+  EXPECT_EQ(
+      to_string(blind.error()),
+      "f:6:1: [switch.canary] would add up nothing: all ports are in VLANs, and the switch is "
+      "in none (say whose frames it takes, as bridge_vlan = 10)\n");
+  EXPECT_TRUE(bridge_with_canary("bridge_vlan = 10\n", "vlan = 10\n"));
+  EXPECT_TRUE(bridge_with_canary("", ""));
+  EXPECT_TRUE(bridge_with_canary("",
+                                 "vlan = 10\n[[switch.port]]\nname = \"r\"\ntap = \"tap1\"\n"
+                                 "address = \"10.1.0.1/24\"\n"))
+      << "what comes by the routed port is aggregated";
+}
 
 TEST(ConfigVlan, interfaces_are_read) {
   const auto loaded = parse_config(good_vlans, "f");
