@@ -36,6 +36,9 @@ std::string ports_of_protocols() {
   std::string text;
   for (const auto* protocol : host::protocols()) {
     const auto [first, last] = protocol->udp_ports;
+    if (last == 0) {
+      continue;  // it has none
+    }
     text += (text.empty() ? "" : ", ") + std::to_string(first) +
             (first == last ? "" : " to " + std::to_string(last)) + " (" +
             std::string(protocol->name) + ")";
