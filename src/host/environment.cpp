@@ -136,10 +136,12 @@ Result<std::string> local_address_of(const Variables& variables) {
   if (address) {
     return *address;
   }
-  return interface ? host::address_of_interface(*interface).map([](wire::Ipv4Address found) {
-    return host::to_string(found);
-  })
-                   : Result<std::string>("");
+  if (!interface) {
+    return std::string();
+  }
+  const auto found = host::address_of_interface(*interface);
+  return found ? Result<std::string>(host::to_string(*found))
+               : fail(found.error().code, found.error().message + " (TRIBUTARY_INTERFACE)");
 }
 
 // Those of all protocols that there are.

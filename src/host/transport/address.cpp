@@ -170,9 +170,8 @@ Result<wire::Ipv4Address> address_of_interface(const std::string& name) {
     if (name.empty()) {
       return wire::Ipv4Address(127, 0, 0, 1);
     }
-    return fail(
-        Error::Code::invalid_argument,
-        "no interface '" + name + "' of this host has an IPv4 address (TRIBUTARY_INTERFACE)");
+    return fail(Error::Code::invalid_argument,
+                "no interface '" + name + "' of this host has an IPv4 address");
   });
 }
 

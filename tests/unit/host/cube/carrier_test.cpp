@@ -182,7 +182,8 @@ std::string refusal(const World& world, const std::string& interfaces = "") {
 TEST(Cube, OptionsThatCannotBeAreRefused) {
   EXPECT_THAT(refusal({"bcube", 6, 2}), HasSubstr("a BCube has 4, 9, 16, ... ranks, not 6"));
   EXPECT_THAT(refusal({"mesh", 6, 2}, "127.1.0.1,127.1.0.1"), HasSubstr("is given twice"));
-  EXPECT_THAT(refusal({"mesh", 6, 2}, "eth77"), HasSubstr("TRIBUTARY_INTERFACES"));
+  EXPECT_THAT(refusal({"mesh", 6, 2}, "eth77"),
+              HasSubstr("has an IPv4 address (TRIBUTARY_INTERFACES)"));
   EXPECT_THAT(refusal({"mesh", 6, 2}, "198.51.100.1"), HasSubstr("TRIBUTARY_INTERFACES"));
 }
 
