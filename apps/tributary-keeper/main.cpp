@@ -28,7 +28,7 @@ int serve(const std::string& listen) {
   auto keeper = host::resolve(listen).and_then(
       [&](const host::Endpoint& place) { return host::Keeper::at(place, secret, say); });
   if (!keeper) {
-    say(keeper.error().message);
+    say("--listen: " + keeper.error().message);
     return apps::exit_failed;
   }
   say("listens at " + host::to_string(keeper->place()) +

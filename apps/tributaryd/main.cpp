@@ -51,7 +51,7 @@ int run(int argc, char** argv) {
   }
   auto config = tributary::control::load_config(file);
   if (!config) {
-    std::fprintf(stderr, "%s\n", tributary::control::to_string(config.error()).c_str());
+    std::fputs(tributary::control::to_string(config.error()).c_str(), stderr);
     return 1;
   }
   if (check) {
