@@ -21,23 +21,27 @@ FileDescriptor new_socket() {
   return FileDescriptor(::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
 }
 
-// While nobody listens on a port from which connections leave, too, the kernel may connect a socket
-// to itself.
-bool is_own_peer(int fd) {
+// errno's, or 0: of a connection as which the kernel says nothing bad. What an ICMP error ends just
+// then, as of a router that has no way for a moment, may be ready and without an error, but has no
+// peer; later ones end nothing (RFC 1122, 4.2.3.9). And while nobody listens on a port from which
+// connections leave, too, the kernel may connect a socket to itself.
+int fault_of(int fd) {
   sockaddr_in local{};
   sockaddr_in remote{};
   socklen_t local_size = sizeof local;
   socklen_t remote_size = sizeof remote;
-  return ::getsockname(fd, reinterpret_cast<sockaddr*>(&local), &local_size) == 0 &&
-         ::getpeername(fd, reinterpret_cast<sockaddr*>(&remote), &remote_size) == 0 &&
-         from_sockaddr(local) == from_sockaddr(remote);
+  if (::getsockname(fd, reinterpret_cast<sockaddr*>(&local), &local_size) != 0 ||
+      ::getpeername(fd, reinterpret_cast<sockaddr*>(&remote), &remote_size) != 0) {
+    return errno;
+  }
+  return from_sockaddr(local) == from_sockaddr(remote) ? ECONNREFUSED : 0;
 }
 
 // One attempt; what is returned is errno's, 0 when connected.
 Result<int> try_connect(int fd, const Endpoint& remote, Time until, const Wait& wait) {
   const auto address = to_sockaddr(remote);
   if (::connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) {
-    return is_own_peer(fd) ? ECONNREFUSED : 0;
+    return fault_of(fd);
   }
   if (errno != EINPROGRESS) {
     return errno;
@@ -48,7 +52,7 @@ Result<int> try_connect(int fd, const Endpoint& remote, Time until, const Wait& 
     if (ready) {
       ::getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size);
     }
-    return error == 0 && is_own_peer(fd) ? ECONNREFUSED : error;
+    return error == 0 ? fault_of(fd) : error;
   });
 }
 
