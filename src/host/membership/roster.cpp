@@ -11,7 +11,6 @@
 namespace tributary::host {
 namespace {
 
-constexpr std::uint32_t members_max = 65534;
 constexpr Duration patience_max = std::chrono::hours(24);
 constexpr auto how_to_join = "set TRIBUTARY_MEMBERSHIP=join to join it when its members regroup";
 
@@ -110,7 +109,9 @@ bool Roster::hear(Id id, const Word& word, Time now) {
   }
   if (word.kind == WordKind::regroup) {
     const auto wish = head_of<RegroupWish>(word);
-    return wish && wish->epoch.value() == epoch_ && regroup(*rank, *wish, now);
+    // What is asked for once more may have been agreed on while that was on its way.
+    const bool is_fulfilled = wish && wish->epoch.value() < epoch_;
+    return is_fulfilled || (wish && wish->epoch.value() == epoch_ && regroup(*rank, *wish, now));
   }
   return word.kind == WordKind::share && share(*seats_[*rank], word);
 }
@@ -247,6 +248,7 @@ Roster::Seats Roster::next_seats() {
 
 void Roster::install(Seats seats, std::uint32_t newcomers) {
   ++epoch_;
+  ended_ = false;
   asked_.reset();
   seats_ = std::move(seats);
   const auto world_size = static_cast<std::uint32_t>(seats_.size());
@@ -261,7 +263,11 @@ void Roster::install(Seats seats, std::uint32_t newcomers) {
                    plural(newcomers, "newcomer") + " among them");
 }
 
+// For all at once: what ends it next changes nothing more.
 void Roster::end_membership(const std::string& why, std::optional<std::uint32_t> caused_by) {
+  if (std::exchange(ended_, true)) {
+    return;
+  }
   const auto body = body_of(Epoch{wire::be64{epoch_}}, bytes_of_text(why));
   for (std::uint32_t rank = 0; rank < seats_.size(); ++rank) {
     if (seats_[rank] && rank != caused_by) {

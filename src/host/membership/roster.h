@@ -77,6 +77,7 @@ class Roster {
   std::string seat_text(std::uint32_t rank) const;
 
   std::uint64_t epoch_ = 0;
+  bool ended_ = false;  // that membership; its members have been told
   Seats seats_;
   std::optional<Asked> asked_;
   std::optional<RendezvousHello> options_;  // of rank 0 of those who founded the world

@@ -128,13 +128,30 @@ TEST_F(Rosters, WhoIsGoneIsToldOfAndLeftOut) {
   look();
   EXPECT_EQ(text_to(10, WordKind::ended), "rank 1 at 10.0.0.1 is gone");
   EXPECT_EQ(text_to(12, WordKind::ended), "rank 1 at 10.0.0.1 is gone");
+  // Once.
   EXPECT_TRUE(regroup(12, 1));
   look();
-  EXPECT_EQ(text_to(10, WordKind::ended), "rank 2 at 10.0.0.2 has called regroup()");
+  EXPECT_TRUE(told_.empty());
   EXPECT_TRUE(regroup(10, 1));
   look();
   EXPECT_EQ(place_of(10), "2/0 of 2, 0 new");
   EXPECT_EQ(place_of(12), "2/1 of 2, 0 new");
+  // And of each membership.
+  EXPECT_TRUE(regroup(12, 2));
+  look();
+  EXPECT_EQ(text_to(10, WordKind::ended), "rank 1 at 10.0.0.2 has called regroup()");
+  EXPECT_EQ(last(12), nullptr);
+}
+
+TEST_F(Rosters, AskingOnceMoreForWhatWasAgreedOnChangesNothing) {
+  found(2);
+  EXPECT_TRUE(regroup(10, 1));
+  EXPECT_TRUE(regroup(11, 1));
+  look();
+  EXPECT_TRUE(regroup(10, 1));
+  look();
+  EXPECT_TRUE(told_.empty());
+  EXPECT_EQ(roster_.deadline(), never);
 }
 
 TEST_F(Rosters, ANewcomerTakesTheRankOfWhoIsGone) {
