@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "host/communicator.h"
 
+#include <mutex>
 #include <optional>
 #include <utility>
 
@@ -116,6 +117,7 @@ void Communicator::abort() {
   if (state_->machine) {
     state_->machine->shut_down();
   }
+  const std::lock_guard lock(state_->closing);
   if (state_->ring) {
     state_->ring->shut_down();
   }

@@ -36,7 +36,7 @@ void quietly(Run run) {
 }  // namespace
 
 Communicator::State::~State() {
-  if (elastic && !elastic->regrouped) {
+  if (elastic && !regrouped) {
     elastic->member->watch(0,
                            nullptr);  // whoever is through the last barrier first ends it for all
   }

@@ -2,6 +2,7 @@
 // How a communicator of an elastic world comes to be, ends, and is followed by the next one.
 #include <algorithm>
 #include <chrono>
+#include <mutex>
 #include <string>
 #include <utility>
 
@@ -97,11 +98,12 @@ Result<Communicator> Communicator::create_elastic(const CommunicatorOptions& opt
       mine.membership == Membership::join ? mine.join_timeout : host::patience_of(mine);
   auto member = Member::come(*place, member_hello_of(mine), host::Secret(mine.secret),
                              Clock::now() + host::patience_of(mine));
+  mine.world_size = 0;  // goes on with those that are left
   return member ? form(*member, mine, 0, patience) : tl::make_unexpected(member.error());
 }
 
 // The first membership after that one that comes to be. One from which somebody is gone before that
-// is followed by the next.
+// is followed by the next, for which so many are waited for as the options say.
 Result<Communicator> Communicator::form(const std::shared_ptr<Member>& member,
                                         const CommunicatorOptions& options, std::uint64_t after,
                                         std::chrono::nanoseconds patience) {
@@ -124,7 +126,7 @@ Result<Communicator> Communicator::form(const std::shared_ptr<Member>& member,
       break;
     }
     patience = host::patience_of(options);
-    (void)member->ask(wish_of(after, 0, patience));
+    (void)member->ask(wish_of(after, options.world_size, patience));
   }
   return tl::make_unexpected(error);
 }
@@ -159,7 +161,12 @@ Result<Communicator> Communicator::regroup(std::uint32_t world_size) {
         "this communicator's world is fixed: create it with TRIBUTARY_MEMBERSHIP=elastic, and a "
         "keeper to meet at");
   }
-  const auto epoch = elastic->place.epoch.value();
+  if (world_size > host::members_max) {
+    return host::invalid("a world has at most " + std::to_string(host::members_max) +
+                         " ranks, so do not wait for " + std::to_string(world_size));
+  }
+  // A call before this one may have come to memberships that did not come to be.
+  const auto epoch = std::max(elastic->place.epoch.value(), elastic->member->latest());
   state_->end_membership();
   const auto patience = host::patience_of(elastic->options);
   if (auto asked = elastic->member->ask(wish_of(epoch, world_size, patience)); !asked) {
@@ -167,7 +174,9 @@ Result<Communicator> Communicator::regroup(std::uint32_t world_size) {
     const auto gone = elastic->member->place_after(epoch, Clock::now() + keeper_grace);
     return tl::make_unexpected(gone ? asked.error() : gone.error());
   }
-  return form(elastic->member, elastic->options, epoch, patience);
+  auto options = elastic->options;
+  options.world_size = world_size;
+  return form(elastic->member, options, epoch, patience);
 }
 
 MembershipState Communicator::membership() const {
@@ -177,7 +186,7 @@ MembershipState Communicator::membership() const {
   }
   const auto epoch = elastic->place.epoch.value();
   return {epoch, elastic->place.newcomers.value(), elastic->member->waiting(),
-          elastic->regrouped || elastic->member->why_ended(epoch).has_value()};
+          state_->regrouped || elastic->member->why_ended(epoch).has_value()};
 }
 
 void Communicator::State::adopt(host::Elastic found) {
@@ -206,14 +215,14 @@ tl::unexpected<Error> Communicator::State::fail_as_aborted() const {
     return fail(Error::Code::aborted, aborted_here);
   }
   const auto epoch = elastic->place.epoch.value();
-  const auto why = elastic->member->why_ended(epoch);
   const bool dismissed = elastic->member->is_dismissed();
-  if (!why && !elastic->regrouped) {
+  const auto why = elastic->member->why_ended(epoch);  // there is one if it was dismissed by then
+  if (!why && !regrouped) {
     return fail(Error::Code::aborted, aborted_here);
   }
   const std::string reason =
       dismissed ? *why
-      : elastic->regrouped
+      : regrouped
           ? "this rank has called regroup(); go on with the communicator that this returns, or "
             "call it again if it failed"
           : *why + "; call regroup() for the next one, with all ranks that are left";
@@ -222,14 +231,17 @@ tl::unexpected<Error> Communicator::State::fail_as_aborted() const {
 
 // As if it was destroyed, but for the place in the world.
 void Communicator::State::end_membership() {
-  if (std::exchange(elastic->regrouped, true)) {
+  if (regrouped.exchange(true)) {
     return;
   }
   elastic->member->watch(0, nullptr);  // whoever is through the last barrier first ends it for all
   end();
   aborted = true;
   carrier.reset();
-  ring.reset();
+  {
+    const std::lock_guard lock(closing);
+    ring.reset();
+  }
   journal.reset();
   selected = false;
 }

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -42,7 +43,6 @@ struct Elastic {
   std::shared_ptr<Member> member;
   MembershipPlace place;        // in the membership whose communicator it is
   CommunicatorOptions options;  // of the next one, but for rank and size of the world
-  bool regrouped = false;       // this rank has asked for the next one
 };
 
 }  // namespace host
@@ -182,6 +182,8 @@ struct Communicator::State {
   std::unique_ptr<host::Journal> journal;  // where somebody wants to see it
   host::LogLevel log_level = host::LogLevel::notice;
   std::optional<host::Elastic> elastic;
+  std::atomic<bool> regrouped = false;  // this rank has asked for the next membership
+  std::mutex closing;                   // of the ring, by which abort() of another thread goes
 };
 
 }  // namespace tributary

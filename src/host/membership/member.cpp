@@ -19,6 +19,7 @@ namespace tributary::host {
 namespace {
 
 constexpr auto patience_to_send = std::chrono::seconds(5);
+constexpr auto pause_before_return = std::chrono::milliseconds(20);
 
 // Nothing if the word is not of that form.
 template <typename Head>
@@ -50,22 +51,42 @@ Result<RendezvousSession> greet(int fd, const Endpoint& place, const MemberHello
   return send_all(fd, bytes_of(greeting), until).map([&] { return session; });
 }
 
-}  // namespace
+struct Greeted {
+  FileDescriptor fd;
+  RendezvousSession session;
+};
 
-Result<std::shared_ptr<Member>> Member::come(const Endpoint& place, const MemberHello& hello,
-                                             const Secret& secret, Time until) {
+// One attempt; an error of the network if the keeper closed the connection.
+Result<Greeted> visit(const Endpoint& place, const MemberHello& hello, const Secret& secret,
+                      Time until) {
   auto fd = connect_until(place, wire::Ipv4Address{}, until);
   if (!fd) {
     return fail(Error::Code::rendezvous, "no keeper of memberships listens at " + to_string(place) +
                                              " (tributary-keeper): " + fd.error().message);
   }
   watch_over(fd->get());
-  const auto session = greet(fd->get(), place, hello, secret, until);
-  if (!session) {
-    return fail(Error::Code::rendezvous, session.error().message);
+  return greet(fd->get(), place, hello, secret, until).map([&](const RendezvousSession& session) {
+    return Greeted{std::move(*fd), session};
+  });
+}
+
+}  // namespace
+
+Result<std::shared_ptr<Member>> Member::come(const Endpoint& place, const MemberHello& hello,
+                                             const Secret& secret, Time until) {
+  auto greeted = visit(place, hello, secret, until);
+  // Among many strangers it may have been taken for one of them, or the keeper was just ending.
+  while (!greeted && greeted.error().code == Error::Code::network &&
+         Clock::now() + pause_before_return < until) {
+    std::this_thread::sleep_for(pause_before_return);
+    greeted = visit(place, hello, secret, until);
+  }
+  if (!greeted) {
+    return fail(Error::Code::rendezvous, greeted.error().message);
   }
   std::shared_ptr<Member> member(
-      new Member(place, std::move(*fd), WordStream(secret, *session, WordStream::End::member)));
+      new Member(place, std::move(greeted->fd),
+                 WordStream(secret, greeted->session, WordStream::End::member)));
   auto thread = start_thread([it = member.get()] { it->listen(); });
   if (!thread) {
     return tl::make_unexpected(thread.error());
@@ -130,6 +151,11 @@ bool Member::take_in(const Word& word) {
   } else if (word.kind == WordKind::ended && epoch != nullptr) {
     end(epoch->number.value(), text_of(wire::Bytes(word.body).subspan(sizeof *epoch)));
   } else if (word.kind == WordKind::place && place != nullptr) {
+    if (place->world_size.value() > members_max ||
+        place->rank.value() >= place->world_size.value()) {
+      lose("the keeper at " + to_string(place_) + " told a rank that there cannot be", false);
+      return false;
+    }
     const std::lock_guard lock(mutex_);
     mine_ = *place;
     shares_.reset();
@@ -226,6 +252,11 @@ std::optional<std::string> Member::reason_of(std::uint64_t epoch) const {
     return "the latest is membership " + std::to_string(mine_->epoch.value());
   }
   return ended_;
+}
+
+std::uint64_t Member::latest() const {
+  const std::lock_guard lock(mutex_);
+  return mine_ ? mine_->epoch.value() : 0;
 }
 
 std::optional<std::string> Member::why_ended(std::uint64_t epoch) const {

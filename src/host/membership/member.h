@@ -42,6 +42,8 @@ class Member {
   // Of all members of that membership, which all call it once, as many bytes from each: by rank.
   Result<std::vector<std::byte>> exchange(std::uint64_t epoch, wire::Bytes mine, Time until);
 
+  // The number of the latest membership that it has a place in; 0: of none.
+  std::uint64_t latest() const;
   // Why that membership is over; nothing while it is not.
   std::optional<std::string> why_ended(std::uint64_t epoch) const;
   // Whether the keeper has said that this process is no member.
