@@ -179,7 +179,7 @@ void Rounds::judge(std::uint32_t rank) {
   }
   const bool stale = rule_.drops && latest_ > standing.finished + 1 + rule_.staleness &&
                      exchanged(rank) < rule_.proportion;
-  const bool far_behind = standing.is_inside() && latest_ > latest_then_[rank] + rule_.catch_up;
+  const bool far_behind = latest_ > latest_then_[rank] + rule_.catch_up;
   if (stale) {
     dropped_.add(rank);
   }
@@ -261,14 +261,15 @@ void Rounds::settle_pull(std::uint32_t rank) {
       entered_ = finished_ = latest_ - 1;
     }
   }
+  latest_then_[rank] = latest_;
   standing.wants = false;
   pulling_.remove(rank);
   dropped_.remove(rank);
 }
 
 bool Rounds::is_over() const {
-  return std::all_of(heard_.begin(), heard_.end(),
-                     [](const Standing& standing) { return standing.closed && !standing.wants; });
+  return pulling_.empty() && std::all_of(heard_.begin(), heard_.end(),
+                                         [](const Standing& standing) { return standing.closed; });
 }
 
 // Iterations that a rank is done with, as far as others wait for it.

@@ -25,8 +25,8 @@ struct LooseRule {
   bool drops = false;
   std::uint64_t staleness = 0;
   std::size_t proportion = 1;
-  // A rank that is in one iteration while the fastest begins more than so many gets parameters in
-  // place of the sums.
+  // A rank that begins none while the fastest begins more than so many gets parameters in place of
+  // the sums: it takes none while it is in an iteration, and perhaps not behind it.
   std::uint64_t catch_up = 1;
 };
 
@@ -82,7 +82,7 @@ class Rounds {
   const std::vector<Sum>& sums() const { return sums_; }
   void end();
 
-  // All ranks have closed.
+  // All ranks have closed, and none lacks parameters.
   bool is_over() const;
   std::uint64_t rounds() const { return rounds_; }  // that have ended
   const GeiMatrix& gei() const { return gei_; }
@@ -123,7 +123,7 @@ class Rounds {
   StandingWords words_;
   std::vector<Standing> heard_;
   std::uint64_t latest_ = 0;                // iterations that the fastest rank has entered
-  std::vector<std::uint64_t> latest_then_;  // ... when a rank was seen to enter its own
+  std::vector<std::uint64_t> latest_then_;  // ... when a rank was seen to enter its own, or pulled
   GeiMatrix::Row exchanged_;                // of the iteration that a rank is in
   RankSet pulling_;
   RankSet dropped_;  // those of them whose gradients count no more

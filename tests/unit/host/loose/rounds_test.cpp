@@ -187,6 +187,26 @@ TEST(Rounds, WhoMissesTooManySumsGetsParametersAndItsGradientCounts) {
   world.enter(1, 1);
 }
 
+// As where it looks how well its model does.
+TEST(Rounds, WhoMissesSumsBetweenIterationsGetsParametersAsWell) {
+  World world(2, 1, asp(3));
+  world.iterate(1, 0);
+  for (std::uint64_t iteration = 0; iteration < 4; ++iteration) {
+    world.iterate(0, iteration);
+  }
+  EXPECT_FALSE(world[1].is_pulling());
+  world.enter(0, 4);
+  world.round();
+  EXPECT_TRUE(world[1].is_pulling());
+  world[0].offer(0);
+  world.round();
+  world.round();
+  EXPECT_EQ(world[1].giver(), 0u);
+  world.round();
+  EXPECT_FALSE(world[1].is_pulling());  // it is no further behind for that
+  world.enter(1, 1);
+}
+
 TEST(Rounds, TheMatrixSaysWhoseGradientsAreInSums) {
   World world(3, 2, ssp(5, 2));
   world.enter(1, 0);
@@ -222,6 +242,27 @@ TEST(Rounds, AreOverWhenAllHaveClosed) {
   world.enter(1, 0);
   world[1].close();  // in the middle of it
   world.round();
+  EXPECT_TRUE(world[0].is_over());
+  EXPECT_TRUE(world[1].is_over());
+}
+
+// It closes while it still applies what came before it fell behind.
+TEST(Rounds, AreNotOverBeforeWhoIsBehindHasParameters) {
+  World world(2, 1, asp(1));
+  world.enter(1, 0);
+  for (std::uint64_t iteration = 0; iteration < 3; ++iteration) {
+    world.iterate(0, iteration);
+  }
+  ASSERT_TRUE(world[1].is_pulling());
+  world[0].close();
+  world[1].close();
+  world.round({1});
+  EXPECT_FALSE(world[0].is_over());
+  EXPECT_FALSE(world[1].is_over());
+  world.round();
+  world.round();
+  EXPECT_EQ(world[1].giver(), 0u);
+  EXPECT_FALSE(world[1].is_pulling());
   EXPECT_TRUE(world[0].is_over());
   EXPECT_TRUE(world[1].is_over());
 }

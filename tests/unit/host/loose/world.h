@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -24,18 +25,22 @@ class World {
 
   Rounds& operator[](std::uint32_t rank) { return ranks_[rank]; }
 
-  // Ranks that are in no iteration are at rest.
-  void round() {
+  // Ranks that are in no iteration are at rest, unless they are busy.
+  void round(const std::set<std::uint32_t>& busy = {}) {
+    const auto speak = [&](Rounds& rank) {
+      const auto number = static_cast<std::uint32_t>(&rank - ranks_.data());
+      return rank.speak(!rank.is_inside() && busy.count(number) == 0);
+    };
     std::vector<std::uint64_t> together;
     for (auto& rank : ranks_) {
-      const auto words = rank.speak(!rank.is_inside());
+      const auto words = speak(rank);
       together.resize(words.size());
       for (std::size_t i = 0; i < words.size(); ++i) {
         together[i] |= words[i];
       }
     }
     for (auto& rank : ranks_) {
-      const auto words = rank.speak(!rank.is_inside());
+      const auto words = speak(rank);
       std::copy(together.begin(), together.end(), words.begin());
       const auto heard = rank.hear();
       ASSERT_TRUE(heard) << heard.error().message;
