@@ -169,7 +169,7 @@ Result<void> Communicator::run_within(const Call& call, const host::Deadline& un
   const auto by = state_->means_for(call);
   auto done = state_->run_until(by, call, until);
   if (!state_->is_alone()) {
-    state_->count(by, name(call), done.has_value(), state_->means_able(call) == By::carrier);
+    state_->count(by, name(call), done.has_value(), state_->is_by_plan(by, call));
   }
   return done;
 }
@@ -177,10 +177,10 @@ void Communicator::leave_out(const Call& call) {
   state_->skip(state_->means_for(call), call);
 }
 Result<void> Communicator::run_with_all(const Call& call) {
-  return state_->run_counted(state_->means_for_all(call.buffers.bytes()), call);
+  return state_->run_counted(state_->means_for_all(call), call);
 }
 Result<void> Communicator::run_aside(const Call& call) {
-  return state_->run_by(state_->means_for_all(call.buffers.bytes()), call);
+  return state_->run_by(state_->means_for_all(call), call);
 }
 void Communicator::notify(const std::string& line) const {
   state_->notify(host::LogLevel::warn, line);

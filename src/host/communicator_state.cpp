@@ -109,26 +109,26 @@ Result<void> Communicator::State::run_counted(By by, const Call& call) {
     const auto what = needs_order                 ? "products of floats that are to be reproducible"
                       : host::needs_handler(call) ? "handlers"
                                                   : name(call);
-    count(by, what, done.has_value(), means_able(call) == By::carrier);
+    count(by, what, done.has_value(), is_by_plan(by, call));
   }
   return done;
 }
 
-// `what`: of those that may be left to the ring. `is_able`: though the carrier has them.
-void Communicator::State::count(By by, std::string_view what, bool succeeded, bool is_able) {
+// `what`: of those that may be left to the ring.
+void Communicator::State::count(By by, std::string_view what, bool succeeded, bool by_plan) {
   if (!succeeded) {
     ++failures;
     return;
   }
   ++(by == By::ring ? collectives_by_ring : collectives_by_carrier);
-  collectives_by_plan += by == By::ring && is_able ? 1 : 0;
+  collectives_by_plan += by_plan ? 1 : 0;
   if (by == By::ring && log_level == host::LogLevel::info) {
-    ++reasons[why_by_ring(what, is_able)];
+    ++reasons[why_by_ring(what, by_plan)];
   }
 }
 
-std::string Communicator::State::why_by_ring(std::string_view what, bool is_able) const {
-  if (is_able) {
+std::string Communicator::State::why_by_ring(std::string_view what, bool by_plan) const {
+  if (by_plan) {
     return std::string(what) + " of a size for which the hosts were faster than " + algorithm;
   }
   if (only_ring) {
@@ -163,23 +163,27 @@ By Communicator::State::means_able(const Call& call) const {
   return only_ring || needs_ring || !is_taken ? By::ring : By::carrier;
 }
 
-// Whether how long it takes follows from what was measured, and it is the same sum either way.
-bool Communicator::State::is_tuned(const Call& call) const {
+// As far as how long it takes follows from what was measured, and it is the same sum either way.
+bool Communicator::State::hosts_are_faster(const Call& call) const {
   const bool is_alike =
       call.collective == Collective::allreduce || call.collective == Collective::barrier;
   return is_alike && !host::needs_handler(call) && host::is_sound(call.buffers) &&
-         (options.reproducible || !carrier || !carrier->orders(call.buffers));
+         (options.reproducible || !carrier || !carrier->orders(call.buffers)) &&
+         plan.by_hosts(call.buffers.bytes());
 }
 
 By Communicator::State::means_for(const Call& call) const {
-  const auto able = means_able(call);
-  return is_tuned(call) && plan.by_hosts(call.buffers.bytes()) ? By::ring : able;
+  return hosts_are_faster(call) ? By::ring : means_able(call);
 }
 
-// What carries a barrier leaves nobody out. Bytes of what is added up exactly.
-By Communicator::State::means_for_all(std::size_t bytes) const {
-  const auto able = means_able(Call{Collective::barrier, {}, 0});
-  return plan.by_hosts(bytes) ? By::ring : able;
+// What carries a barrier leaves nobody out.
+By Communicator::State::means_for_all(const Call& call) const {
+  return hosts_are_faster(call) ? By::ring : means_able(Call{Collective::barrier, {}, 0});
+}
+
+// Whether the ring has it though the carrier could carry it.
+bool Communicator::State::is_by_plan(By by, const Call& call) const {
+  return by == By::ring && hosts_are_faster(call) && means_able(call) == By::carrier;
 }
 
 Manner Communicator::State::manner_of(const Call& call) const {

@@ -82,10 +82,11 @@ struct Communicator::State {
   Result<void> run_counted(host::By by, const host::Call& call);
   Result<void> run_recorded(host::By by, const host::Call& call);
   bool may_tune() const;
-  bool is_tuned(const host::Call& call) const;
+  bool hosts_are_faster(const host::Call& call) const;
   host::By means_able(const host::Call& call) const;
   host::By means_for(const host::Call& call) const;
-  host::By means_for_all(std::size_t bytes) const;
+  host::By means_for_all(const host::Call& call) const;
+  bool is_by_plan(host::By by, const host::Call& call) const;
   Figures general_figures() const;
   host::exact::Manner manner_of(const host::Call& call) const;
   Result<void> accept(host::By by, const host::Call& call) const;
@@ -112,10 +113,10 @@ struct Communicator::State {
   Result<SparseElements> run_sparse_by(host::By by, const host::SparseBuffers& buffers);
   void refuse_sparse(std::size_t count);
   Result<void> run_sketched(const host::sketch::Vectors& vectors, GradientSketch& sketch);
-  Result<void> run_sketched_in(host::Steps& steps, std::size_t bytes, std::size_t elements,
+  Result<void> run_sketched_in(host::Steps& steps, const host::Call& sums, std::size_t elements,
                                const Result<void>& checked);
-  void count(host::By by, std::string_view what, bool succeeded, bool is_able = false);
-  std::string why_by_ring(std::string_view what, bool is_able) const;
+  void count(host::By by, std::string_view what, bool succeeded, bool by_plan);
+  std::string why_by_ring(std::string_view what, bool by_plan) const;
   // What ends, in communicator_end.cpp.
   void end();
   void report();

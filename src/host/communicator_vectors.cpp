@@ -18,10 +18,21 @@ namespace {
 
 using host::By;
 using host::Call;
+using host::call_of;
+using host::Collective;
 using host::SparseBuffers;
 
 constexpr std::string_view sparse_name = "sparse_allreduce";
 constexpr std::string_view sketched_name = "sketched_allreduce";
+
+// What the steps of a sketch come to: sums that are exact, but for factors that are floats.
+Call sums_of(const GradientSketch& sketch, std::size_t bytes) {
+  constexpr unsigned bits_of_floats = 32;
+  const auto type =
+      sketch.options().bits == bits_of_floats ? wire::ElementType::f32 : wire::ElementType::i8;
+  const auto count = bytes / wire::element_bytes(type);
+  return call_of(Collective::allreduce, nullptr, nullptr, count, type, wire::Operator::sum);
+}
 
 }  // namespace
 
@@ -54,7 +65,7 @@ Result<SparseElements> Communicator::State::run_sparse(const SparseBuffers& buff
       buffers.indices.size() * (wire::element_bytes(buffers.type) + sizeof buffers.indices[0]);
   auto sum =
       recorded(sparse_name, by, bytes, [&] { return outcome_of(run_sparse_by(by, buffers)); });
-  count(by, sparse_name, sum.has_value());
+  count(by, sparse_name, sum.has_value(), false);
   return sum;
 }
 
@@ -96,7 +107,7 @@ Result<void> Communicator::State::run_sketched(const host::sketch::Vectors& vect
   }
   const auto run_in = [&]<typename Steps>(std::type_identity<Steps>) {
     Steps steps(vectors, sketch, options.rank, options.world_size, sketch_scratch);
-    return run_sketched_in(steps, steps.bytes(), count, checked);
+    return run_sketched_in(steps, sums_of(sketch, steps.bytes()), count, checked);
   };
   if (sketch.matrix()) {
     return run_in(std::type_identity<host::sketch::LowRankSteps>{});
@@ -107,10 +118,11 @@ Result<void> Communicator::State::run_sketched(const host::sketch::Vectors& vect
 }
 
 // By what leaves nobody out: the bounds of a grid are those of all ranks, or it is none.
-Result<void> Communicator::State::run_sketched_in(host::Steps& steps, std::size_t bytes,
+Result<void> Communicator::State::run_sketched_in(host::Steps& steps, const Call& sums,
                                                   std::size_t elements,
                                                   const Result<void>& checked) {
-  const auto by = means_for_all(bytes);
+  const auto by = means_for_all(sums);
+  const auto bytes = sums.buffers.bytes();
   if (auto accepted = checked ? accept_bytes(by, bytes) : checked; !accepted) {
     skip_all(by, steps, Nesting::outer);
     return accepted;
@@ -121,7 +133,7 @@ Result<void> Communicator::State::run_sketched_in(host::Steps& steps, std::size_
   auto done = recorded(sketched_name, by, bytes, [&] {
     return outcome_of(carry_out(by, steps, deadline(), Nesting::outer));
   });
-  count(by, sketched_name, done.has_value());
+  count(by, sketched_name, done.has_value(), is_by_plan(by, sums));
   if (done) {
     sketch_bytes += bytes;
     sketch_bytes_of_floats += elements * sizeof(float);

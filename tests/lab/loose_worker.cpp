@@ -132,7 +132,8 @@ void report(GradientExchange& exchange, const Model& model, double took_ms) {
             << ", \"rounds\": " << figures["rounds"]
             << ", \"full_rows\": " << full_rows(exchange.gei(), ranks)
             << ", \"latest\": " << exchange.gei().latest()
-            << ", \"switch_sums_seen\": " << communicator.statistics()["switch_sums_seen"];
+            << ", \"switch_sums_seen\": " << communicator.statistics()["switch_sums_seen"]
+            << ", \"by_plan\": " << communicator.statistics()["collectives_by_plan"];
   for (std::size_t i = 0; i < own.size(); ++i) {
     std::cout << ", \"" << (i < names.size() ? names[i] : "took_ms") << "\": [";
     for (std::uint32_t rank = 0; rank < ranks; ++rank) {

@@ -24,12 +24,14 @@ class Tuning(unittest.TestCase):
         cls.lab = support.Lab(*LAB).__enter__()
         cls.addClassCleanup(cls.lab.__exit__)
 
-    def reduce(self, algorithm: str = "auto", **environment) -> tuple[dict, str]:
+    def reduce(self, algorithm: str = "auto", collective: str = "allreduce", **environment) -> tuple[dict, str]:
         """By two hosts: what carried each size, and what was said."""
         with mock.patch.dict(os.environ, PLENTY | environment):
-            bench = self.lab.bench("-d", "f32,i16", "-b", SHORT, "-e", LONG, "-f", 32, "-n", "1",
+            types = ("-d", "f32,i16") if collective == "allreduce" else ()
+            bench = self.lab.bench(*types, "-b", SHORT, "-e", LONG, "-f", 32, "-n", "1",
                                    "-w", "1", "--algorithm", algorithm, "--dscp", SUMS_DSCP, "--window", "512",
-                                   "--canary-congestion-control", "off", hosts="h1,h2")
+                                   "--canary-congestion-control", "off", hosts="h1,h2",
+                                   collective=collective)
             document = bench.finish()
         self.assertEqual(support.wrong(document), 0, bench.said)
         return document, bench.said
@@ -62,6 +64,13 @@ class Tuning(unittest.TestCase):
                     self.assertEqual(carried, {"canary"}, said)
                 self.assertEqual(document["statistics"]["tuned_us"], 0)
                 self.assertNotIn("allreduces go by", said)
+
+    def test_sketches_go_by_what_is_faster_for_what_they_give(self):
+        document, said = self.reduce(collective="sketched_allreduce")
+        figures = document["statistics"]
+        self.assertGreater(figures["collectives_by_plan"], 0, said)
+        self.assertEqual(figures["collectives_by_plan"], figures["collectives_by_ring"])
+        self.assertIn("sketched_allreduce of a size for which the hosts were faster than canary", said)
 
     def test_reproducible_sums_are_exact_by_whatever_carries_them(self):
         document, said = self.reduce(TRIBUTARY_REPRODUCIBLE="1")
