@@ -20,6 +20,9 @@ std::vector<std::size_t> begins_of(const std::vector<std::size_t>& layers) {
   return begins;
 }
 
+// For ever, as far as an exchange goes; a point of time has room for it.
+constexpr std::chrono::hours duration_max{24 * 365};
+
 double seconds(host::Duration duration) {
   return std::chrono::duration<double>(duration).count();
 }
@@ -38,8 +41,8 @@ GradientExchange::State::State(Communicator given, const std::vector<std::size_t
       begins_(begins_of(layers)),
       parameters_(shared),
       apply_(std::move(used)),
-      pause_(options.pause),
-      stall_warning_(options.stall_warning),
+      pause_(std::min<host::Duration>(options.pause, duration_max)),
+      stall_warning_(std::min<host::Duration>(options.stall_warning, duration_max)),
       regroup_(options.regroup),
       timeline_(std::move(row)),
       gradients_(begins_.back()),
@@ -122,6 +125,7 @@ Result<void> GradientExchange::State::close() {
     closed_ = true;
     in_iteration_ = false;
     rounds_.close();
+    turn_.notify_one();
   }
   return rest(lock, "close()", [this] { return ended_; });
 }

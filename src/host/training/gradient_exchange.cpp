@@ -14,8 +14,13 @@ GradientExchange& GradientExchange::operator=(GradientExchange&& other) noexcept
   return *this;
 }
 GradientExchange::~GradientExchange() {
-  if (state_) {
+  if (!state_) {
+    return;
+  }
+  try {
     (void)state_->close();
+  } catch (...) {  // out of what applies sums: this rank cannot go on, and the others must not wait
+    state_->communicator.abort();
   }
 }
 

@@ -40,8 +40,9 @@ struct GradientExchangeOptions {
   std::uint32_t staleness = 3;
   double proportion = 1.0;  // above 0
   Stale stale = Stale::wait;
-  // A rank that is busy with an iteration of its own while the fastest begins more than so many
-  // gets parameters in place of the sums: for so long sums are kept. At least 1.
+  // A rank that begins no iteration while the fastest begins more than so many, as it is busy with
+  // one or with something else, gets parameters in place of the sums: for so long sums are kept. At
+  // least 1.
   std::uint32_t catch_up = 4;
   // After so many iterations this rank forms its colayers anew: layers that it offers together,
   // from what computing their gradients and making sums took. 0: never, each layer goes by itself.
@@ -50,7 +51,7 @@ struct GradientExchangeOptions {
   // the round.
   std::chrono::nanoseconds pause = std::chrono::milliseconds(2);
   // When this rank has waited for so long, and whenever again, a line names those that it waits
-  // for: to CommunicatorOptions::on_notice.
+  // for: to CommunicatorOptions::on_notice, which the exchange's thread may call at the same time.
   std::chrono::nanoseconds stall_warning = std::chrono::seconds(10);
 };
 
@@ -94,7 +95,7 @@ class GradientExchange {
                                          const GradientExchangeOptions& options = {});
   GradientExchange(GradientExchange&&) noexcept;
   GradientExchange& operator=(GradientExchange&&) noexcept;
-  // Closes it.
+  // Closes it; where `apply` throws, it aborts the communicator instead.
   ~GradientExchange();
 
   // Begins the next iteration, which is returned, once the others are far enough. They begin at 0;

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <mutex>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <utility>
@@ -151,7 +152,10 @@ TEST(Exchange, SspWaitsForWhoIsTooFarBehind) {
         ++finished;
       }
     } else {
-      std::this_thread::sleep_for(300ms);
+      while (finished < 3) {
+        std::this_thread::sleep_for(1ms);
+      }
+      std::this_thread::sleep_for(100ms);
       EXPECT_EQ(finished, 3);
       iterate(exchange, 1);
     }
@@ -210,10 +214,45 @@ TEST(Exchange, WhoIsWaitedForIsNamed) {
         };
       });
   const auto names = [](const std::string& line) {
-    return line.find("rank 0 has waited in finish() for 0.05") != std::string::npos &&
+    return line.find("rank 0 has waited in finish() for 0.") != std::string::npos &&
            line.find(": for rank 1") != std::string::npos;
   };
   EXPECT_TRUE(std::any_of(lines.begin(), lines.end(), names));
+}
+
+// Times that no point of time has room for, as of who wants no warnings.
+TEST(Exchange, TheLongestTimesAreForEver) {
+  std::atomic<int> warnings = 0;
+  auto options = options_of(Synchrony::bsp);
+  options.stall_warning = std::chrono::nanoseconds::max();
+  run_exchanges(
+      2, options,
+      [](GradientExchange& exchange, Replica&) {
+        if (exchange.communicator().rank() == 1) {
+          std::this_thread::sleep_for(100ms);
+        }
+        iterate(exchange, 1);
+        ASSERT_TRUE(exchange.close());
+      },
+      [&](CommunicatorOptions& setup) {
+        setup.on_notice = [&](const std::string& line) {
+          warnings += line.find("has waited") != std::string::npos ? 1 : 0;
+        };
+      });
+  EXPECT_EQ(warnings, 0);
+}
+
+// Its destructor closes it, and so applies sums; it must neither throw nor wait.
+TEST(Exchange, EndsWhereSumsCannotBeApplied) {
+  run_ranks(1, [](std::uint32_t) {
+    auto communicator = Communicator::create(options_on_loopback(0, 1, next_ports()));
+    ASSERT_TRUE(communicator) << communicator.error().message;
+    auto exchange = GradientExchange::create(
+        std::move(*communicator), layers, {},
+        [](const LayerSum&) { throw std::runtime_error("no memory"); }, options_of(Synchrony::bsp));
+    ASSERT_TRUE(exchange) << exchange.error().message;
+    iterate(*exchange, 1);
+  });
 }
 
 TEST(Exchange, CallsInAnotherOrderAreRefused) {
