@@ -7,13 +7,16 @@
 namespace tributary::host::tuning {
 namespace {
 
+// Years: what is longer has no place in a duration, and is as long for who chooses.
+constexpr double more_max = 1e18;
+
 // On the line through both; it does not fall.
 Duration on_line(const CostTable::Measured& from, const CostTable::Measured& to,
                  std::size_t bytes) {
   const auto slope = static_cast<double>((to.time - from.time).count()) /
                      static_cast<double>(to.bytes - from.bytes);
   const auto more = std::max(slope, 0.0) * static_cast<double>(bytes - from.bytes);
-  return from.time + Duration(static_cast<Duration::rep>(more));
+  return from.time + Duration(static_cast<Duration::rep>(std::min(more, more_max)));
 }
 
 }  // namespace

@@ -46,5 +46,13 @@ TEST(CostTable, LongerVectorsTakeNoLessTime) {
   EXPECT_EQ(table.time(Means::ring, 1000000), 30us);
 }
 
+// Bytes beyond everything, of a network that is slow or was disturbed.
+TEST(CostTable, WhatTakesLongerThanADurationHoldsTakesLong) {
+  CostTable table;
+  table.add(Means::doubling, 8, 1ms);
+  table.add(Means::doubling, 4096, 900ms);
+  EXPECT_GT(table.time(Means::doubling, std::size_t{1} << 48), 24h);
+}
+
 }  // namespace
 }  // namespace tributary::host::tuning::test
