@@ -8,13 +8,15 @@ import time
 
 
 def start_time(pid: int) -> int | None:
-    """In clock ticks since boot; None if there is no such process."""
+    """In clock ticks since boot; None if there is no such process. One whose first thread has ended
+    still has its sockets until the others have, too."""
     try:
         stat = pathlib.Path(f"/proc/{pid}/stat").read_text()
     except OSError:
         return None
     fields = stat[stat.rindex(")") + 2:].split()
-    return None if fields[0] in "ZX" else int(fields[19])
+    has_ended = fields[0] in "ZX" and int(fields[17]) <= 1  # num_threads, itself among them
+    return None if has_ended else int(fields[19])
 
 
 def alive(process: dict) -> bool:
