@@ -2,7 +2,6 @@
 """Programs of tests/perf, which are made with Google Benchmark."""
 
 import json
-import subprocess
 
 from lablib import LabError
 
@@ -16,7 +15,7 @@ def run(setting: Setting, name: str, *options: str, cpu: int | None = None) -> d
     path = setting.perf_program(name)
     argv = processes.pinned(str(setting.switch_cpu if cpu is None else cpu), path, "--benchmark_format=json",
                             "--benchmark_enable_random_interleaving=true", *options)
-    done = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    done = processes.output_of(argv)
     if done.returncode != 0:
         raise LabError(f"{name}: {done.returncode} {done.stderr.strip()}")
     rows = json.loads(done.stdout)["benchmarks"]

@@ -3,7 +3,6 @@
 
 import json
 import pathlib
-import subprocess
 
 from lablib import LabError
 
@@ -19,8 +18,7 @@ _LONGER = (1, 5, 25)
 def _pktgen(setting: Setting, *arguments, cpus: tuple[int, ...] = ()) -> str:
     argv = processes.pinned(",".join(map(str, cpus or (setting.other_cpu,))),
                             setting.program("tributary-pktgen"), *arguments)
-    done = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                          timeout=_TIMEOUT_S)
+    done = processes.output_of(argv, _TIMEOUT_S)
     if done.returncode != 0:
         raise LabError(f"{' '.join(argv)}: {done.returncode} {done.stderr.strip()}")
     return done.stdout

@@ -8,10 +8,11 @@ import mmap
 import os
 import pathlib
 import platform
-import subprocess
 import time
 
 from lablib import LabError
+
+from . import processes
 
 _CALIBRATION_S = 0.5
 _LOAD_MAX = 0.25  # per CPU, before anything is measured
@@ -68,8 +69,7 @@ class Neighbourhood:
         self._shortest_ns = math.inf
 
     def observe(self, cpus: tuple[int, ...]) -> CpuState:
-        done = subprocess.run([str(self._program), *map(str, cpus)], stdin=subprocess.DEVNULL,
-                              capture_output=True, text=True)
+        done = processes.output_of([str(self._program), *map(str, cpus)])
         if done.returncode != 0:
             raise LabError(done.stderr.strip())
         told = [line.split() for line in done.stdout.splitlines()]

@@ -35,6 +35,20 @@ def running(argv: list[str], log: pathlib.Path, **more):
         child.stdin.close()
 
 
+def output_of(argv: list[str], timeout_s: float | None = None) -> subprocess.CompletedProcess:
+    """What it prints when it has ended. Unlike behind subprocess.run(), nothing of it is there any more
+    when that is interrupted."""
+    with subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True) as child:
+        try:
+            said, complaints = child.communicate(timeout=timeout_s)
+        except BaseException:
+            child.kill()
+            child.wait()
+            raise
+    return subprocess.CompletedProcess(argv, child.returncode, said, complaints)
+
+
 def wait_for(child: subprocess.Popen, log: pathlib.Path, ready, timeout_s: float = 60.0) -> None:
     """Until `ready()`; if the program ends before, its log says why."""
     end = time.monotonic() + timeout_s

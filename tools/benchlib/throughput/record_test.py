@@ -78,7 +78,7 @@ class Neighbourhood(unittest.TestCase):
 
     def setUp(self):
         self.states = []
-        self.enterContext(mock.patch.object(machine.subprocess, "run", self.tell))
+        self.enterContext(mock.patch.object(machine.processes, "output_of", self.tell))
         self.enterContext(mock.patch.object(machine.time, "sleep"))
         self.enterContext(mock.patch.object(machine.time, "monotonic",
                                             side_effect=itertools.count(step=5).__next__))

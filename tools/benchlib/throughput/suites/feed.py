@@ -36,8 +36,9 @@ SWITCH = f"""address = "{generator.SWITCH_ADDRESS}"
 [switch.canary]
 descriptors = 4096
 # No block is given up because somebody else had the processor meanwhile.
-timeout_min = "1s"
-timeout_max = "1s"
+timeout_min = "10s"
+timeout_max = "10s"
+age_max = "10s"
 [[switch.port]]
 name = "feed"
 address = "10.1.1.1/24"
