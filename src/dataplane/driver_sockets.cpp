@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "dataplane/driver_sockets.h"
 
+#include <array>
+#include <charconv>
+#include <cstddef>
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <filesystem>
 #include <sys/un.h>
+#include <system_error>
+#include <unistd.h>
+#include <vector>
 
 namespace tributary::dataplane {
 namespace {
@@ -18,7 +25,52 @@ bool is_memif_kind(int socket) {
          getsockopt(socket, SOL_SOCKET, SO_DOMAIN, &domain, &size) == 0 && domain == AF_UNIX;
 }
 
+// This process's sockets with that name: the listener, and those that it has accepted.
+std::vector<int> sockets_at(const std::string& file) {
+  std::vector<int> found;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd", error)) {
+    const auto name = entry.path().filename().string();
+    int fd = -1;
+    std::from_chars(name.data(), name.data() + name.size(), fd);
+    sockaddr_un address{};
+    socklen_t size = sizeof address;
+    if (getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size) == 0 &&
+        address.sun_family == AF_UNIX && file == address.sun_path) {
+      found.push_back(fd);
+    }
+  }
+  return found;
+}
+
+bool listens(int socket) {
+  int listening = 0;
+  socklen_t size = sizeof listening;
+  return getsockopt(socket, SOL_SOCKET, SO_ACCEPTCONN, &listening, &size) == 0 && listening != 0;
+}
+
+void close_waiting(int listener) {
+  fcntl(listener, F_SETFL, fcntl(listener, F_GETFL) | O_NONBLOCK);
+  for (int waiting = -1; (waiting = accept(listener, nullptr, nullptr)) >= 0;) {
+    close(waiting);
+  }
+}
+
+// What has come already would be read in spite of the end.
+void end_connection(int socket) {
+  shutdown(socket, SHUT_RDWR);
+  std::array<std::byte, 256> message;
+  while (recv(socket, message.data(), message.size(), MSG_DONTWAIT) > 0) {
+  }
+}
+
 }  // namespace
+
+void end_connections_at(const std::string& file) {
+  for (const int socket : sockets_at(file)) {
+    listens(socket) ? close_waiting(socket) : end_connection(socket);
+  }
+}
 
 int accept_without_waiting(int socket, sockaddr* address, socklen_t* size) {
   static const auto real = reinterpret_cast<Accept>(dlsym(RTLD_NEXT, "accept"));

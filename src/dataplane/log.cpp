@@ -45,4 +45,9 @@ std::string take_driver_error() {
   return std::exchange(driver_error, {});
 }
 
+// Drivers return -1 for all that they have no number for, which is that of EPERM.
+std::string reason_of(int error) {
+  return error == -1 ? "refused by its driver, or not permitted" : std::strerror(std::abs(error));
+}
+
 }  // namespace tributary::dataplane

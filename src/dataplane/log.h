@@ -13,4 +13,7 @@ void redirect_eal_log();
 // EAL adds that something failed. Empty if there was none.
 std::string take_driver_error();
 
+// What a driver's error number means, negative or not.
+std::string reason_of(int error);
+
 }  // namespace tributary::dataplane

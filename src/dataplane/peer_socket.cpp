@@ -7,6 +7,8 @@
 #include <unistd.h>
 #include <variant>
 
+#include "dataplane/driver_sockets.h"
+
 namespace tributary::dataplane {
 namespace {
 
@@ -59,6 +61,13 @@ void remove_stale_socket(const control::DeviceConfig& config) {
   const auto socket = socket_of(config);
   if (look_at(socket) == control::SocketFile::stale) {
     unlink(socket.c_str());
+  }
+}
+
+void dismiss_clients(const control::DeviceConfig& config) {
+  const auto socket = socket_of(config);
+  if (std::error_code error; !socket.empty() && !std::filesystem::exists(socket, error)) {
+    end_connections_at(socket);
   }
 }
 

@@ -19,5 +19,8 @@ control::SocketFile look_at_peer(const std::string& socket);
 bool is_served(const control::DeviceConfig& config);
 // Of one that makes it: DPDK does not replace the socket of a server that was killed.
 void remove_stale_socket(const control::DeviceConfig& config);
+// Of a memif that was closed, if it was the last one of its socket: nobody is served any more. To
+// be called on DPDK's interrupt thread, together with the closing.
+void dismiss_clients(const control::DeviceConfig& config);
 
 }  // namespace tributary::dataplane

@@ -43,14 +43,9 @@ std::string kernel_name(const control::DeviceConfig& config) {
   return {};
 }
 
-// Drivers return -1 for all that they have no number for, which is that of EPERM.
-std::string reason(int error) {
-  return error == -1 ? "refused by its driver, or not permitted" : std::strerror(std::abs(error));
-}
-
 tl::expected<void, std::string> check(int result, const char* what) {
   if (result != 0) {
-    return tl::unexpected(std::string("cannot ") + what + ": " + reason(result));
+    return tl::unexpected(std::string("cannot ") + what + ": " + reason_of(result));
   }
   return {};
 }
@@ -79,7 +74,7 @@ void fill_redirection(std::uint16_t port, std::uint16_t entries, std::uint16_t q
   }
   if (const int error = rte_eth_dev_rss_reta_update(port, table.data(), entries); error != 0) {
     spdlog::warn("cannot set a card's redirection table ({}): blocks are handed over",
-                 reason(error));
+                 reason_of(error));
   }
 }
 
@@ -97,7 +92,7 @@ void make_rule(std::uint16_t port, const DevicePlan& plan, std::uint16_t queues)
   if (rte_flow_create(port, &rule.attributes(), rule.pattern(), rule.actions(), &error) ==
       nullptr) {
     spdlog::warn("cannot have a card spread UDP by its source port ({}): blocks are handed over",
-                 error.message != nullptr ? error.message : reason(rte_errno));
+                 error.message != nullptr ? error.message : reason_of(rte_errno));
   }
 }
 
@@ -107,19 +102,7 @@ std::string why_refused(int error) {
   if (!said.empty()) {
     return ": " + said;
   }
-  return " (" + reason(error) + "); log_level = \"debug\" shows the driver's messages";
-}
-
-// Drivers that take frames which they cannot send. Others refuse them, and count each refusal.
-bool loses_what_it_takes(const DeviceArguments& arguments) {
-  return arguments.name.starts_with("net_af_packet") || arguments.name.starts_with("net_pcap");
-}
-
-// That of a TAP belongs to the host behind it. DPDK gives all vhosts of all processes the same
-// ones, and virtio devices a new one at every start.
-bool has_no_mac_to_give(const std::string& name) {
-  return name.starts_with("net_tap") || name.starts_with("net_vhost") ||
-         name.starts_with("net_virtio_user");
+  return " (" + reason_of(error) + "); log_level = \"debug\" shows the driver's messages";
 }
 
 KernelLosses::Side side_of(const control::DeviceConfig& config) {
@@ -324,6 +307,22 @@ void PortDevice::stop() {
   }
 }
 
+// A memif's client may knock at any time, so nothing of that thread's comes in between.
+void PortDevice::close() {
+  if (!std::holds_alternative<control::MemifDevice>(config_)) {
+    stop();
+    rte_eth_dev_close(port_);
+    return;
+  }
+  run_on_interrupt_thread([this] {
+    if (started_) {
+      rte_eth_dev_stop(port_);
+    }
+    rte_eth_dev_close(port_);
+    dismiss_clients(config_);
+  });
+}
+
 // The kernel keeps what the driver told its interface.
 void PortDevice::end_promiscuous_mode() {
   if (!was_promiscuous_ && interface_promiscuous(kernel_name(config_))) {
@@ -336,70 +335,8 @@ PortDevice::~PortDevice() {
     queue.drop_waiting();
   }
   end_promiscuous_mode();
-  stop();
-  rte_eth_dev_close(port_);
+  close();
   give_mtu_back();
-}
-
-std::optional<wire::MacAddress> PortDevice::mac() const {
-  return mac_.is_zero() || has_no_mac_to_give(arguments_.name) ? std::nullopt : std::optional(mac_);
-}
-
-bool PortDevice::link_up() {
-  if (const auto* interface = std::get_if<control::InterfaceDevice>(&config_)) {
-    return interface_running(interface->interface, interface_index_);
-  }
-  if (std::holds_alternative<control::TapDevice>(config_)) {
-    return true;  // we are its cable; it may have been moved to another network namespace
-  }
-  if (lost_backend_) {
-    return false;
-  }
-  rte_eth_link link = {};
-  const bool up = rte_eth_link_get_nowait(port_, &link) == 0 && link.link_status != 0;
-  if (const auto* user = std::get_if<control::VirtioUserDevice>(&config_); user && was_up_ && !up) {
-    spdlog::warn("who served {} has gone; restart this daemon when somebody serves it again",
-                 user->socket);
-    lost_backend_ = true;
-  }
-  was_up_ = up;
-  return up;
-}
-
-std::uint64_t PortDevice::line_bps() const {
-  constexpr std::uint64_t megabit = 1'000'000;
-  rte_eth_link link = {};
-  const bool known = rte_eth_link_get_nowait(port_, &link) == 0 &&
-                     link.link_speed != RTE_ETH_SPEED_NUM_NONE &&
-                     link.link_speed != RTE_ETH_SPEED_NUM_UNKNOWN;
-  return known ? link.link_speed * megabit : 0;
-}
-
-void PortDevice::control_flow(forwarding::FlowControl mode) {
-  rte_eth_fc_conf settings = {};
-  if (mode == flow_control_ || rte_eth_dev_flow_ctrl_get(port_, &settings) != 0) {
-    return;  // nothing to change, or a device without: frames come and go as any other
-  }
-  flow_control_ = mode;
-  settings.mode = mode == forwarding::FlowControl::pause ? RTE_ETH_FC_FULL : RTE_ETH_FC_NONE;
-  settings.mac_ctrl_frame_fwd = mode == forwarding::FlowControl::pfc ? 1 : 0;
-  if (const int error = rte_eth_dev_flow_ctrl_set(port_, &settings); error != 0) {
-    spdlog::warn(
-        "cannot set a card's flow control ({}): only the queues obey, as far as the card "
-        "lets PAUSE frames through",
-        reason(error));
-  }
-}
-
-PortDevice::Losses PortDevice::losses() {
-  kernel_losses_.count();
-  Losses losses{kernel_losses_.missed(), kernel_losses_.unsent()};
-  rte_eth_stats statistics = {};
-  if (rte_eth_stats_get(port_, &statistics) == 0) {
-    losses.missed += statistics.imissed + statistics.ierrors + statistics.rx_nombuf;
-    losses.unsent += loses_what_it_takes(arguments_) ? statistics.oerrors : 0;
-  }
-  return losses;
 }
 
 }  // namespace tributary::dataplane

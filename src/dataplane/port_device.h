@@ -70,6 +70,7 @@ class PortDevice {
   tl::expected<void, std::string> configure(const DeviceNeeds& needs, rte_mempool* mempool);
   tl::expected<void, std::string> start();
   void stop();
+  void close();
   // Of the kernel's interface behind it, if there is one.
   tl::expected<void, std::string> set_mtu(std::uint16_t mtu);
   // Unless somebody else has changed it since.

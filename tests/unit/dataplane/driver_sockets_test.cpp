@@ -3,6 +3,8 @@
 
 #include <cerrno>
 #include <fcntl.h>
+#include <poll.h>
+#include <string>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -42,6 +44,58 @@ TEST(DriverSockets, OthersAreAsEver) {
   ASSERT_GE(connection, 0);
   EXPECT_EQ(fcntl(connection, F_GETFL) & O_NONBLOCK, 0);
   close(connection);
+}
+
+// A server as DPDK's memif is one.
+struct Server {
+  explicit Server(const std::string& file) : path(testing::TempDir() + file) {
+    unlink(path.c_str());
+    address.sun_family = AF_UNIX;
+    path.copy(address.sun_path, sizeof address.sun_path - 1);
+    EXPECT_EQ(bind(listener, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+    EXPECT_EQ(listen(listener, 4), 0);
+  }
+  ~Server() {
+    close(listener);
+    unlink(path.c_str());
+  }
+  // Connects, and sends something.
+  int client() const {
+    const int connecting = socket(AF_UNIX, SOCK_SEQPACKET, 0);
+    EXPECT_EQ(connect(connecting, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+    EXPECT_EQ(send(connecting, "init", 4, 0), 4);
+    return connecting;
+  }
+
+  std::string path;
+  sockaddr_un address{};
+  int listener = socket(AF_UNIX, SOCK_SEQPACKET, 0);
+};
+
+bool is_readable(int socket) {
+  pollfd entry{socket, POLLIN, 0};
+  return poll(&entry, 1, 0) == 1;
+}
+
+TEST(DriverSockets, NothingIsLeftToServeWhereTheServerWasClosed) {
+  const Server closed("closed.sock");
+  const Server other("other.sock");
+  const int accepted_client = closed.client();
+  const int accepted = accept(closed.listener, nullptr, nullptr);
+  const int waiting = closed.client();
+  const int elsewhere = other.client();
+  end_connections_at(closed.path);
+  char byte = 0;
+  EXPECT_FALSE(is_readable(closed.listener));
+  EXPECT_EQ(recv(accepted, &byte, 1, MSG_DONTWAIT), 0);
+  EXPECT_EQ(recv(accepted_client, &byte, 1, MSG_DONTWAIT), 0);
+  EXPECT_TRUE(is_readable(waiting));
+  EXPECT_LE(recv(waiting, &byte, 1, MSG_DONTWAIT), 0);
+  EXPECT_TRUE(is_readable(other.listener));
+  EXPECT_FALSE(is_readable(elsewhere));
+  for (const int socket : {accepted_client, accepted, waiting, elsewhere}) {
+    close(socket);
+  }
 }
 
 }  // namespace
