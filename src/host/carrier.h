@@ -45,6 +45,10 @@ class Carrier {
   virtual void require_switches() {}
   // After a collective: what people should hear of it, in one line.
   virtual std::optional<std::string> news() { return std::nullopt; }
+  // While this rank waits for others in a call of the ring beside it: an error ends that call.
+  virtual Result<void> hear() { return {}; }
+  // Why the ring's connections broke, if others can tell; or else just this.
+  virtual Error explain(const Error& why) { return why; }
   // Of what has an end that sends again by itself, after seconds.
   virtual bool on_device() const { return false; }
 

@@ -164,6 +164,13 @@ Result<void> Communicator::State::run_carrier(const Call& call, const host::Dead
 }
 
 Result<void> Communicator::State::run_ring(const Call& call, const host::Deadline& until) {
+  return carry_by_ring(call, until).map_error([this](const Error& error) {
+    const bool broke = error.code == Error::Code::network;
+    return broke && carrier ? carrier->explain(error) : error;
+  });
+}
+
+Result<void> Communicator::State::carry_by_ring(const Call& call, const host::Deadline& until) {
   switch (call.collective) {
     case Collective::allreduce:
       return ring->allreduce(call.buffers, until);

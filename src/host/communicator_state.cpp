@@ -38,6 +38,9 @@ Result<void> Communicator::State::select(Time until) {
   if (options.fallback == Fallback::error) {
     carrier->require_switches();
   }
+  if (carrier) {
+    ring->look_beside([this] { return carrier->hear(); });
+  }
   selected = true;
   fallback = choice->fallback;
   notify(fallback.empty() ? host::LogLevel::notice : host::LogLevel::warn,

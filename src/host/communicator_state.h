@@ -105,6 +105,7 @@ struct Communicator::State {
   void skip_all(host::By by, host::Steps& steps, Nesting nesting);
   Result<void> run_carrier(const host::Call& call, const host::Deadline& until);
   Result<void> run_ring(const host::Call& call, const host::Deadline& until);
+  Result<void> carry_by_ring(const host::Call& call, const host::Deadline& until);
   void skip(host::By by, const host::Call& call);
   void skip_whole(host::By by, const host::Call& call);
   // Of sparse and of sketched vectors, in communicator_vectors.cpp.

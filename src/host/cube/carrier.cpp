@@ -109,6 +109,8 @@ class HostsCarrier final : public CubeCarrier {
         runner_(meeting.job, layout, std::forward<Arguments>(arguments)...) {}
 
   Runner& runner() override { return runner_; }
+  Result<void> hear() override { return runner_.hear(); }
+  Error explain(const Error& why) override { return runner_.explain(why); }
   ProtocolStatistics statistics() override {
     ProtocolStatistics statistics{cube_protocol.name.data(), {}, {}};
     for (std::size_t i = 0; i < runner_.traffic().size(); ++i) {

@@ -31,6 +31,20 @@ Error::Code code_of(std::uint8_t code) {
 
 }  // namespace
 
+std::vector<std::byte> last_words_about(const Error& why) {
+  auto header = frame_of(Kind::last_words, std::min(why.message.size(), CubeFrame::last_words_max));
+  header.code = static_cast<std::uint8_t>(why.code);
+  std::vector<std::byte> all;
+  append(all, bytes_of(header));
+  append(all, std::as_bytes(std::span(why.message)).first(header.bytes.value()));
+  return all;
+}
+
+Error told_error(const CubeFrame& header, wire::Bytes text) {
+  return {code_of(header.code),
+          std::string(reinterpret_cast<const char*>(text.data()), text.size())};
+}
+
 CubeWriter::CubeWriter(CubeSchedule& schedule, std::size_t stream, const RingAnnouncement& mine)
     : schedule_(schedule), stream_(stream) {
   frame(Kind::announcement, mine.bytes().size());
@@ -70,10 +84,7 @@ std::vector<std::byte> CubeWriter::ending(const Error& why) {
   std::vector<std::byte> all(control_.begin() + static_cast<std::ptrdiff_t>(control_sent_),
                              control_.end());
   append(all, schedule_.sendable(stream_).first(left_));
-  auto header = frame_of(Kind::last_words, std::min(why.message.size(), CubeFrame::last_words_max));
-  header.code = static_cast<std::uint8_t>(why.code);
-  append(all, bytes_of(header));
-  append(all, std::as_bytes(std::span(why.message)).first(header.bytes.value()));
+  append(all, last_words_about(why));
   return all;
 }
 
@@ -152,8 +163,7 @@ Result<void> CubeReader::begin(const std::string& who) {
 
 Result<void> CubeReader::end(const std::string& who) {
   if (header_.frame.kind == Kind::last_words) {
-    return fail(code_of(header_.frame.code),
-                std::string(reinterpret_cast<const char*>(text_.data()), text_.size()));
+    return tl::make_unexpected(told_error(header_.frame, text_));
   }
   if (header_.frame.kind == Kind::elements) {
     return {};

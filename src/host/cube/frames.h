@@ -33,6 +33,10 @@ struct [[gnu::packed]] CubeFrame {
 };
 static_assert(sizeof(CubeFrame) == 8);
 
+// Last words, as a frame of their own; and the error that those of a neighbour tell of.
+std::vector<std::byte> last_words_about(const Error& why);
+Error told_error(const CubeFrame& header, wire::Bytes text);
+
 // Writes the stream to one neighbour, in frames; without I/O. A frame that was begun can always be
 // ended: what is in it lies there.
 class CubeWriter {

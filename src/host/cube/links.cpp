@@ -1,15 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "host/cube/links.h"
 
+#include <algorithm>
+#include <array>
 #include <chrono>
+#include <cstddef>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <span>
 #include <sys/socket.h>
 #include <utility>
 
+#include "host/object_bytes.h"
 #include "host/ring/greeting.h"
 #include "host/text.h"
 #include "host/transport/address.h"
+#include "host/transport/datagram_socket.h"
 
 namespace tributary::host {
 namespace {
@@ -23,6 +29,17 @@ constexpr auto without_it =
 constexpr std::chrono::milliseconds silence_max{5000};
 // And it was tried again as often, which takes 3 s at least.
 constexpr unsigned repeats_min = 4;
+
+// Whoever only waits asks every second whether the other one is there. The kernel never gives up by
+// itself before failure_of() has seen it.
+void keep_asking(int fd) {
+  constexpr int interval_s = 1;
+  constexpr int probes_max = 127;
+  set_option(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
+  set_option(fd, IPPROTO_TCP, TCP_KEEPIDLE, interval_s);
+  set_option(fd, IPPROTO_TCP, TCP_KEEPINTVL, interval_s);
+  set_option(fd, IPPROTO_TCP, TCP_KEEPCNT, probes_max);
+}
 
 Greeting greeting_of(const Job& job, std::uint32_t rank, std::uint32_t interface) {
   return Greeting::of(cube_magic + interface, job, rank);
@@ -94,12 +111,36 @@ Result<std::vector<CubeLink>> connect_links(const CubeEnds& ends, Time until) {
       return tl::make_unexpected(made.error());
     }
   }
+  for (const auto& link : links) {
+    keep_asking(link.fd.get());
+  }
   return links;
 }
 
 Error broken(const CubeEnds& ends, const CubeLink& link, const std::string& why) {
   return {Error::Code::network, ends.here(link.to.interface) + ": the connection with " +
                                     CubeEnds::there(link) + " broke (" + why + ")" + without_it};
+}
+
+std::optional<Error> last_words_of(CubeLink& link) {
+  std::array<std::byte, sizeof(CubeFrame) + CubeFrame::last_words_max> bytes;
+  const auto known = bytes_of(link.header.frame).first(link.header.known);
+  std::ranges::copy(known, bytes.begin());
+  const auto more = std::span(bytes).subspan(known.size());
+  const auto n = ::recv(link.fd.get(), more.data(), more.size(), MSG_PEEK | MSG_DONTWAIT);
+  link.has_ended |= n == 0;
+  const auto all =
+      std::span(bytes).first(known.size() + static_cast<std::size_t>(std::max<ssize_t>(n, 0)));
+  CubeFrame frame;
+  if (all.size() < sizeof frame) {
+    return std::nullopt;
+  }
+  std::ranges::copy(all.first(sizeof frame), writable_bytes_of(frame).begin());
+  const auto text = all.subspan(sizeof frame);
+  if (frame.kind != CubeFrame::Kind::last_words || text.size() < frame.bytes.value()) {
+    return std::nullopt;
+  }
+  return told_error(frame, text.first(frame.bytes.value()));
 }
 
 std::optional<Error> failure_of(const CubeEnds& ends, const CubeLink& link) {
@@ -110,9 +151,11 @@ std::optional<Error> failure_of(const CubeEnds& ends, const CubeLink& link) {
   }
   tcp_info info{};
   socklen_t size = sizeof info;
-  if (::getsockopt(link.fd.get(), IPPROTO_TCP, TCP_INFO, &info, &size) != 0 ||
-      info.tcpi_unacked == 0 || info.tcpi_backoff < repeats_min ||
-      std::chrono::milliseconds(info.tcpi_last_ack_recv) < silence_max) {
+  if (::getsockopt(link.fd.get(), IPPROTO_TCP, TCP_INFO, &info, &size) != 0) {
+    return std::nullopt;
+  }
+  const unsigned repeats = info.tcpi_unacked == 0 ? info.tcpi_probes : info.tcpi_backoff;
+  if (repeats < repeats_min || std::chrono::milliseconds(info.tcpi_last_ack_recv) < silence_max) {
     return std::nullopt;
   }
   return Error{Error::Code::network,

@@ -41,6 +41,10 @@ struct CubeEnds {
 // With every neighbour one, as layout.neighbours(); all ranks at once.
 Result<std::vector<CubeLink>> connect_links(const CubeEnds& ends, Time until);
 
+// What the neighbour has said of why it goes no further, where that is what it sends next. Leaves
+// it there, as it does what belongs to the next collective.
+std::optional<Error> last_words_of(CubeLink& link);
+
 // Why a link has failed though neither end has ended: nothing while it has not.
 std::optional<Error> failure_of(const CubeEnds& ends, const CubeLink& link);
 // The connection broke, for that reason.

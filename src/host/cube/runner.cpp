@@ -9,6 +9,7 @@
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
+#include <thread>
 #include <utility>
 
 #include "host/ring/connections.h"
@@ -23,6 +24,8 @@ constexpr std::size_t burst_bytes = 262144;  // per system call
 constexpr std::chrono::milliseconds hearsay_patience{500};
 // For last words to those who are behind.
 constexpr std::chrono::milliseconds last_words_patience{300};
+// For what a neighbour knows of a ring that broke: it may have to hear that itself before.
+constexpr std::chrono::seconds explanation_patience{3};
 
 std::size_t grain_of(const Job& job, const Buffers& buffers) {
   return wire::is_handler(buffers.op) ? job.payload_bytes / wire::element_bytes(buffers.type) : 1;
@@ -50,6 +53,15 @@ struct CubeRunner::Exchange {
   bool finished() const {
     return schedule.finished() && std::ranges::all_of(writers, &CubeWriter::finished) &&
            all_joined();
+  }
+
+  // What goes to each neighbour, so that it knows why.
+  std::vector<std::vector<std::byte>> endings(const Error& why) {
+    std::vector<std::vector<std::byte>> all;
+    for (auto& writer : writers) {
+      all.push_back(writer.ending(why));
+    }
+    return all;
   }
 
   RingAnnouncement mine;
@@ -90,9 +102,46 @@ Result<void> CubeRunner::run(const Call& call, Deadline until) {
   count(exchange);
   if (!done) {
     broken_ = done.error().message;
-    tell(exchange, done.error());
+    tell(exchange.endings(done.error()));
   }
   return done;
+}
+
+Result<void> CubeRunner::hear() {
+  if (!broken_.empty()) {
+    return {};
+  }
+  auto sound = hear_neighbours().and_then([this] { return look_at_links(); });
+  if (!sound) {
+    broken_ = sound.error().message;
+    tell({links_.size(), last_words_about(sound.error())});
+  }
+  return sound;
+}
+
+Result<void> CubeRunner::hear_neighbours() {
+  for (auto& link : links_) {
+    if (auto words = last_words_of(link)) {
+      return tl::make_unexpected(std::move(*words));
+    }
+  }
+  return {};
+}
+
+Error CubeRunner::explain(const Error& why) {
+  constexpr auto interval = std::chrono::milliseconds(10);
+  const auto until = Clock::now() + explanation_patience;
+  const auto ended = [](const CubeLink& link) { return link.has_ended; };
+  while (broken_.empty()) {
+    if (auto sound = hear(); !sound) {
+      return sound.error();
+    }
+    if (std::ranges::any_of(links_, ended) || Clock::now() >= until) {
+      break;
+    }
+    std::this_thread::sleep_for(interval);
+  }
+  return why;
 }
 
 Result<void> CubeRunner::drive(Exchange& exchange, Deadline& until) {
@@ -229,11 +278,7 @@ Error CubeRunner::lateness_of(const Exchange& exchange, const Deadline& until) c
 }
 
 // As far as they listen. What a connection does not take at once may be behind what waits there.
-void CubeRunner::tell(Exchange& exchange, const Error& why) {
-  std::vector<std::vector<std::byte>> endings;
-  for (auto& writer : exchange.writers) {
-    endings.push_back(writer.ending(why));
-  }
+void CubeRunner::tell(const std::vector<std::vector<std::byte>>& endings) {
   const auto until = Clock::now() + last_words_patience;
   for (std::size_t link = 0; link < links_.size(); ++link) {
     const int fd = links_[link].fd.get();

@@ -28,6 +28,11 @@ class CubeRunner final : public Runner {
 
   Result<void> run(const Call& call, Deadline until) override;
   void skip(const Call& /*call*/) override { ++sequence_; }
+  // While this rank is in a call of the ring: whether a neighbour has said why it goes no further,
+  // or a link has failed. That is passed on, and every further call fails.
+  Result<void> hear();
+  // That ring broke: why, if a neighbour says so soon.
+  Error explain(const Error& why);
   bool retaining() override { return false; }
   const Job& job() const override { return job_; }
 
@@ -47,9 +52,10 @@ class CubeRunner final : public Runner {
   Result<void> send_some(Exchange& exchange, std::size_t link, bool& moved);
   Result<void> receive_some(Exchange& exchange, std::size_t link, bool& moved);
   void await(Exchange& exchange, Time until) const;
+  Result<void> hear_neighbours();
   Result<void> look_at_links() const;
   Error lateness_of(const Exchange& exchange, const Deadline& until) const;
-  void tell(Exchange& exchange, const Error& why);
+  void tell(const std::vector<std::vector<std::byte>>& endings);
   void count(const Exchange& exchange);
 
   Job job_;

@@ -145,7 +145,9 @@ void Ring::shut_down() {
 Result<void> Ring::guard(std::string_view what, const Deadline& until, Result<void> result) {
   if (!result) {
     auto& error = result.error();
-    if (error.code == Error::Code::timeout) {
+    if (found_beside_) {
+      error = *found_beside_;
+    } else if (error.code == Error::Code::timeout) {
       error.message = until.explain(what) + ": " + error.message + lateness;
     }
     broken_ = error.message;
@@ -170,7 +172,11 @@ Wait Ring::wait_within(const Deadline& until, const RingPeer* here) {
 
 // Ranks that disagree about how long a vector is may wait for each other on different connections:
 // whether what others than `here` have announced is this collective, or another one of its number.
-Result<void> Ring::look_elsewhere(const RingPeer* here) const {
+Result<void> Ring::look_elsewhere(const RingPeer* here) {
+  if (auto sound = beside_(); !sound) {
+    found_beside_ = sound.error();
+    return sound;
+  }
   const auto look = [&](const RingPeer& peer) -> Result<void> {
     const auto theirs = &peer == here ? std::nullopt : unheard(peer);
     return theirs && theirs->sequence.value() == current_.sequence.value()

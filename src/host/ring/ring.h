@@ -3,6 +3,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -46,6 +48,9 @@ class Ring {
   // A barrier behind which this rank calls nothing more: who is in anything else hears of that.
   Result<void> farewell(Deadline until);
   Result<SparseElements> sparse_allreduce(const SparseBuffers& buffers, Deadline until);
+  // Whoever waits in a call asks that as well, every Deadline::look_interval. An error ends the
+  // call, and is returned as it is.
+  void look_beside(std::function<Result<void>()> look) { beside_ = std::move(look); }
   // This rank has refused a collective that the others may have begun: its next one is not taken
   // for that.
   void skip() { ++sequence_; }
@@ -62,7 +67,7 @@ class Ring {
         partners_(std::move(connections.partners)) {}
 
   Wait wait_within(const Deadline& until, const RingPeer* here);
-  Result<void> look_elsewhere(const RingPeer* here) const;
+  Result<void> look_elsewhere(const RingPeer* here);
   Result<void> announce(const Deadline& until);
   Result<void> expect(Deadline& until);
   Result<void> hear(wire::MutableBytes what, Deadline& until);
@@ -89,6 +94,8 @@ class Ring {
   std::vector<RingPeer> partners_;
   std::size_t doubling_bytes_ = doubling_bytes_max;
   std::uint32_t sequence_ = 0;
+  std::function<Result<void>()> beside_ = [] { return Result<void>(); };
+  std::optional<Error> found_beside_;
   RingAnnouncement current_;  // of the collective that this rank is in
   std::string broken_;        // why, if a collective failed
 };

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "host/cube/links.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <sys/socket.h>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "host/object_bytes.h"
+
+namespace tributary::host::test {
+namespace {
+
+class CubeLinks : public testing::Test {
+ protected:
+  CubeLinks() {
+    int ends[2] = {-1, -1};
+    EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+    link_.fd = FileDescriptor(ends[0]);
+    neighbour_ = FileDescriptor(ends[1]);
+  }
+  void send(wire::Bytes bytes) const {
+    EXPECT_EQ(::send(neighbour_.get(), bytes.data(), bytes.size(), 0),
+              static_cast<ssize_t>(bytes.size()));
+  }
+  std::string heard() {
+    const auto words = last_words_of(link_);
+    return words ? words->message : "";
+  }
+
+  CubeLink link_;
+  FileDescriptor neighbour_;
+  const std::vector<std::byte> words_ = last_words_about({Error::Code::timeout, "no carrier"});
+};
+
+TEST_F(CubeLinks, LastWordsAreHeardWhenAllOfThemHaveCome) {
+  EXPECT_EQ(heard(), "");
+  const wire::Bytes words(words_);
+  send(words.first(words.size() - 1));
+  EXPECT_EQ(heard(), "");
+  send(words.last(1));
+  EXPECT_EQ(heard(), "no carrier");
+  EXPECT_EQ(last_words_of(link_)->code, Error::Code::timeout);
+  EXPECT_FALSE(link_.has_ended);
+}
+
+// A collective may have read the beginning of them for that of the next one.
+TEST_F(CubeLinks, LastWordsAreHeardWhoseHeaderWasRead) {
+  const wire::Bytes words(words_);
+  std::ranges::copy(words.first(5), writable_bytes_of(link_.header.frame).begin());
+  link_.header.known = 5;
+  send(words.subspan(5));
+  EXPECT_EQ(heard(), "no carrier");
+}
+
+TEST_F(CubeLinks, WhatBelongsToTheNextCollectiveStaysThere) {
+  CubeFrame header;
+  header.kind = CubeFrame::Kind::announcement;
+  header.bytes = 24;
+  send(bytes_of(header));
+  send(words_);
+  EXPECT_EQ(heard(), "");
+  std::vector<std::byte> left(sizeof header + words_.size());
+  EXPECT_EQ(recv(link_.fd.get(), left.data(), left.size(), MSG_DONTWAIT),
+            static_cast<ssize_t>(left.size()));
+}
+
+TEST_F(CubeLinks, WordsThatAreTooLongAreNone) {
+  CubeFrame header;
+  header.kind = CubeFrame::Kind::last_words;
+  header.bytes = CubeFrame::last_words_max + 1;
+  send(bytes_of(header));
+  send(std::vector<std::byte>(CubeFrame::last_words_max + 1));
+  EXPECT_EQ(heard(), "");
+}
+
+TEST_F(CubeLinks, AnEndIsSeen) {
+  neighbour_ = FileDescriptor();
+  EXPECT_EQ(heard(), "");
+  EXPECT_TRUE(link_.has_ended);
+}
+
+}  // namespace
+}  // namespace tributary::host::test
