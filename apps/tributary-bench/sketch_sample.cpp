@@ -18,23 +18,46 @@ float gradient(std::uint32_t rank, std::size_t index) {
   return (bits & 1) != 0 ? -magnitude : magnitude;
 }
 
-// The columns of the right factor are those of all ranks.
-float matrix_element(const LowRank& shape, std::uint32_t rank, std::size_t index) {
-  constexpr std::uint32_t everybody = 0xffffffff;
-  const auto row = index / shape.columns;
-  const auto column = index % shape.columns;
-  float sum = 0;
-  for (std::size_t k = 0; k < shape.rank; ++k) {
-    sum += gradient(rank, k * shape.rows + row) * gradient(everybody, k * shape.columns + column);
+// What the ranks give as matrices: products of factors, which are made once. The columns of the
+// right one are those of all ranks.
+class Matrices {
+ public:
+  Matrices(const LowRank& shape, std::uint32_t world_size) : shape_(shape) {
+    constexpr std::uint32_t everybody = 0xffffffff;
+    right_ = factor(everybody, shape.columns);
+    for (std::uint32_t rank = 0; rank < world_size; ++rank) {
+      left_.push_back(factor(rank, shape.rows));
+    }
   }
-  return sum;
-}
+  float operator()(std::uint32_t rank, std::size_t index) const {
+    const auto row = index / shape_.columns;
+    const auto column = index % shape_.columns;
+    float sum = 0;
+    for (std::size_t k = 0; k < shape_.rank; ++k) {
+      sum += left_[rank][k * shape_.rows + row] * right_[k * shape_.columns + column];
+    }
+    return sum;
+  }
+
+ private:
+  std::vector<float> factor(std::uint32_t rank, std::size_t length) const {
+    std::vector<float> elements(shape_.rank * length);
+    for (std::size_t i = 0; i < elements.size(); ++i) {
+      elements[i] = gradient(rank, i);
+    }
+    return elements;
+  }
+
+  LowRank shape_;
+  std::vector<float> right_;
+  std::vector<std::vector<float>> left_;  // by rank
+};
 
 class RoundedSample : public Sample {
  public:
   // Calls element(rank, index) for what ranks give. Iterations are rotated by so many elements.
   template <typename Element>
-  RoundedSample(const Problem& problem, std::size_t rotated_by, Element element)
+  RoundedSample(const Problem& problem, std::size_t rotated_by, const Element& element)
       : rotated_by_(rotated_by), input_(problem.count), sum_(problem.count) {
     for (std::size_t i = 0; i < problem.count; ++i) {
       input_[i] = element(problem.rank, i);
@@ -112,10 +135,7 @@ class SketchSample final : public RoundedSample {
 class MatrixSample final : public RoundedSample {
  public:
   MatrixSample(const Problem& problem, const LowRank& shape, double slack)
-      : RoundedSample(problem, shape.columns,
-                      [&shape](std::uint32_t rank, std::size_t index) {
-                        return matrix_element(shape, rank, index);
-                      }),
+      : RoundedSample(problem, shape.columns, Matrices(shape, problem.world_size)),
         slack_(problem.world_size == 1 ? 0 : slack) {}
 
   std::uint64_t wrong_results(std::size_t iteration, const void* result) const override {
