@@ -24,6 +24,14 @@ class Panama(unittest.TestCase):
         self.assertGreater(summed(lab), before)
         return document
 
+    def reduce_until(self, lab: support.Lab, is_met) -> None:
+        """On a busy machine a reduction may be over before a stranger has begun."""
+        for _ in range(20):
+            self.reduce(lab)
+            if is_met():
+                return
+        self.fail("the stranger did nothing")
+
     def test_one_switch_two_to_four_workers(self):
         with support.Lab("star-4") as lab:
             for workers in (2, 3, 4):
@@ -88,15 +96,15 @@ class Panama(unittest.TestCase):
                     self.through(lab, lambda: kill(daemon))
 
     def test_a_stranger_behind_the_port_of_a_member(self):
+        def left() -> int:
+            return sum(row["figures"]["left_total"] for row in lab.rows("engine") if row["engine"] == "panama")
+
         with support.Lab("star-4") as lab:
-            for mode in ("address", "lies"):
+            for mode, is_met in (("address", lambda: lab.drops().get("panama_wrong_port", 0) > 100),
+                                 ("lies", lambda: left() > 0)):
                 with self.subTest(mode), job(lab), \
                         lab.background("h4", sys.executable, STRANGER, mode):
-                    self.reduce(lab)
-            self.assertGreater(lab.drops().get("panama_wrong_port", 0), 100)
-            left = sum(row["figures"]["left_total"] for row in lab.rows("engine")
-                       if row["engine"] == "panama")
-            self.assertGreater(left, 0)
+                    self.reduce_until(lab, is_met)
             lab.assert_balanced(self)
 
     def test_beside_canary(self):
