@@ -2,6 +2,7 @@
 #include "forwarding/neighbour_table.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "packet/pool.h"
@@ -13,6 +14,30 @@ NeighbourTable<Address>::NeighbourTable(Duration timeout, std::uint64_t seed, co
     : limits_(limits), timeout_(timeout), table_(limits.entries, seed) {
   resolving_.reserve(limits.entries);
   released_.reserve(limits.entries);
+}
+
+template <typename Address>
+void NeighbourTable<Address>::keep(const std::vector<Address>& addresses) {
+  kept_.clear();
+  for (const auto& address : addresses) {
+    kept_.push_back(Keys::of(address));
+  }
+  std::ranges::sort(kept_);
+}
+
+// In a full table it takes the place of what was learned longest ago, rather on the same link than
+// on another one: who invents neighbours there takes the room of those that he could pretend to be
+// as well.
+template <typename Address>
+typename NeighbourTable<Address>::Entry* NeighbourTable<Address>::insert(const Key& key,
+                                                                         PortIndex interface) {
+  const auto rank = [&](const Key& known, const Entry& entry) {
+    const bool may_go = entry.state == NeighbourState::reachable && entry.waiting.empty() &&
+                        !std::ranges::binary_search(kept_, known);
+    return may_go ? std::optional(std::pair(entry.interface != interface, entry.updated))
+                  : std::nullopt;
+  };
+  return table_.full() && !table_.erase_least(rank) ? nullptr : table_.insert(key);
 }
 
 template <typename Address>
@@ -43,7 +68,7 @@ typename NeighbourTable<Address>::Wait NeighbourTable<Address>::wait(PacketPtr& 
       return Wait::full;
     }
     if (entry == nullptr) {
-      entry = table_.full() ? nullptr : table_.insert(key);
+      entry = insert(key, interface);
     }
     if (entry == nullptr) {
       return Wait::full;
@@ -66,8 +91,8 @@ bool NeighbourTable<Address>::learn(const Address& address, const wire::MacAddre
                                     PortIndex interface, bool create, Time now) {
   const Key key = Keys::of(address);
   auto* entry = table_.find(key);
-  if (entry == nullptr && create && !table_.full()) {
-    entry = table_.insert(key);
+  if (entry == nullptr && create) {
+    entry = insert(key, interface);
   }
   if (entry == nullptr || entry->state == NeighbourState::fixed) {
     return false;

@@ -39,8 +39,8 @@ struct NeighbourKey<wire::Ipv4Address> {
 };
 
 // Link-layer addresses of neighbours, by ARP or by neighbour discovery, and the packets that wait
-// for them. Bounded in entries, in packets per entry and in packets altogether. Makes no packets
-// itself.
+// for them. Bounded in entries, in packets per entry and in packets altogether; a full table keeps
+// nobody out, but forgets. Makes no packets itself.
 template <typename Address>
 class NeighbourTable {
   using Keys = NeighbourKey<Address>;
@@ -106,6 +106,8 @@ class NeighbourTable {
   // What the operator configured has room in any case.
   void add_static(const Address& address, const wire::MacAddress& mac, PortIndex interface);
   void clear_static();
+  // Neighbours that are not forgotten to make room for others.
+  void keep(const std::vector<Address>& addresses);
   // Forgets what was learned and is not so any more: `gone(address, interface)`.
   template <typename Gone>
   void forget_if(Gone gone) {
@@ -150,6 +152,7 @@ class NeighbourTable {
     PacketList waiting;
   };
 
+  Entry* insert(const Key& key, PortIndex interface);
   void begin_resolution(const Key& key, Entry& entry, PortIndex interface, Time now);
   bool ask_again(const Key& key, Time now, std::vector<Question<Address>>& questions,
                  PacketList& unresolved);
@@ -164,6 +167,7 @@ class NeighbourTable {
   Duration timeout_;
   ProbeTable<Entry, Key> table_;
   std::size_t waiting_ = 0;
+  std::vector<Key> kept_;  // in order
   std::vector<Key> resolving_;
   Time ask_at_ = never;  // no later than the first of theirs
   std::vector<Key> released_;

@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -138,6 +139,30 @@ class ProbeTable {
       }
     }
   }
+  // Makes room: of the next few entries from where this ended the last time, the one with the least
+  // `rank(key, value)` goes; it is an optional, and an entry without one stays. False if all stay.
+  template <typename Rank>
+  bool erase_least(Rank rank) {
+    std::size_t met = 0;
+    Slot* least = nullptr;
+    decltype(rank(std::declval<Key>(), std::declval<const Value&>())) least_rank;
+    for (std::size_t looked = 0; looked < looked_at_max && met < window; ++looked) {
+      auto& slot = slots_[hand_];
+      hand_ = hand_ + 1 < slots_.size() ? hand_ + 1 : 0;
+      const auto found = slot.key == Stored{}
+                             ? std::nullopt
+                             : rank(Keys::load(slot.key), std::as_const(slot.value));
+      met += found ? 1 : 0;
+      if (found && (least == nullptr || *found < *least_rank)) {
+        least = &slot;
+        least_rank = found;
+      }
+    }
+    if (least != nullptr) {
+      erase_slot(*least);
+    }
+    return least != nullptr;
+  }
   template <typename Visitor>
   void for_each(Visitor visit) const {
     for (const auto& slot : slots_) {
@@ -154,6 +179,7 @@ class ProbeTable {
   using Keys = ProbeKey<Key>;
   using Stored = typename Keys::Stored;
 
+  static constexpr std::size_t looked_at_max = 8 * window;  // for room
   // Slots of up to half a cache line do not lie across two.
   static constexpr std::size_t slot_alignment = 32;
   struct alignas(sizeof(Stored) + sizeof(Value) > slot_alignment ? alignof(std::uint64_t)
@@ -170,6 +196,7 @@ class ProbeTable {
     auto before = std::exchange(slots_, std::vector<Slot>(count - 1 + window));
     mask_ = count - 1;
     size_ = 0;
+    hand_ = 0;
     for (auto& slot : before) {
       if (slot.key != Stored{}) {
         insert_surely(Keys::load(slot.key)) = std::move(slot.value);
@@ -185,6 +212,7 @@ class ProbeTable {
   std::uint64_t seed_;
   std::size_t mask_;
   std::size_t size_ = 0;
+  std::size_t hand_ = 0;     // the slot where erase_least() goes on
   std::vector<Slot> slots_;  // one for each home, and the rest of the last one's window
 };
 

@@ -21,6 +21,11 @@ Resolver<Address>::Resolver(const Interfaces& interfaces, Bridge& bridge, Outlet
 template <typename Address>
 void Resolver<Address>::set_gateways(std::vector<Gateway> gateways) {
   gateways_ = std::move(gateways);
+  std::vector<Address> addresses;
+  for (const auto& gateway : gateways_) {
+    addresses.push_back(gateway.via);
+  }
+  table_.keep(addresses);
   gateway_check_at_ = keeps_gateways_ && !gateways_.empty() ? Time{} : never;
 }
 

@@ -51,7 +51,8 @@ class Resolver {
   void expire(Time now);
   Time deadline() const;
 
-  // Next hops that are resolved before the first packet needs them, and kept so.
+  // Next hops that are resolved before the first packet needs them, and kept so, whoever else
+  // talks.
   void set_gateways(std::vector<Gateway> gateways);
 
   const Table& table() const { return table_; }

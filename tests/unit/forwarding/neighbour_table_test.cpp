@@ -96,6 +96,70 @@ TEST_F(ArpTableTest, AScanLeavesRoomForNeighboursThatTalk) {
   EXPECT_TRUE(table.learn(neighbour, mac_a, 3, true, start));
 }
 
+// One host can say that it has all addresses of a prefix.
+class InventedNeighbours : public ArpTableTest {
+ protected:
+  static constexpr PortIndex link = 3;
+  static constexpr PortIndex other_link = 4;
+
+  void invent(std::uint32_t count) {
+    for (; count > 0; --count, ++invented_, now_ += 1ms) {
+      table_.learn(Ip((11u << 24) + invented_), mac_b, link, true, now_);
+    }
+  }
+  bool is_known(Ip address) { return table_.find(address, now_).mac != nullptr; }
+
+  ArpTable table_{600s, 1, {.entries = 64}};
+  std::uint32_t invented_ = 0;
+  Time now_ = start;
+};
+
+TEST_F(InventedNeighbours, KeepNobodyOutOfAFullTable) {
+  invent(1000);
+  EXPECT_EQ(table_.size(), 64u);
+  EXPECT_TRUE(table_.learn(neighbour, mac_a, link, true, now_));
+  EXPECT_TRUE(is_known(neighbour));
+  EXPECT_EQ(wait(table_, Ip(10, 0, 0, 8), now_), Wait::asked);
+  EXPECT_EQ(table_.size(), 64u);
+  table_.learn(Ip(10, 0, 0, 8), mac_a, link, true, now_);
+  EXPECT_EQ(release(table_), 1u);
+}
+
+TEST_F(InventedNeighbours, TakeTheRoomOfTheirOwnLink) {
+  const Ip there(10, 0, 4, 1);
+  table_.learn(there, mac_a, other_link, true, now_);
+  now_ += 1s;
+  invent(2000);
+  EXPECT_TRUE(is_known(there));
+}
+
+TEST_F(InventedNeighbours, PushOutNeitherGatewaysNorStaticEntriesNorWhatWaits) {
+  const Ip gateway(10, 0, 0, 1);
+  const Ip fixed(10, 0, 0, 2);
+  const Ip asked(10, 0, 0, 3);
+  table_.keep({gateway});
+  table_.learn(gateway, mac_a, link, true, now_);
+  table_.add_static(fixed, mac_a, link);
+  wait(table_, asked, now_);
+  now_ += 10ms;
+  invent(2000);
+  EXPECT_TRUE(is_known(gateway));
+  EXPECT_TRUE(is_known(fixed));
+  table_.learn(asked, mac_a, link, true, now_);
+  EXPECT_EQ(release(table_), 1u);
+}
+
+TEST_F(InventedNeighbours, PushOutWhoWasHeardOfLongestAgo) {
+  ArpTable small(600s, 1, {.entries = 8});  // so that all are looked at
+  for (std::uint8_t host = 1; host <= 8; ++host) {
+    small.learn(Ip(10, 0, 0, host), mac_a, link, true, start + host * 1s);
+  }
+  small.learn(Ip(10, 0, 0, 1), mac_a, link, true, start + 20s);
+  small.learn(Ip(10, 0, 0, 9), mac_a, link, true, start + 21s);
+  EXPECT_EQ(small.find(Ip(10, 0, 0, 2), start + 21s).mac, nullptr);
+  EXPECT_NE(small.find(Ip(10, 0, 0, 1), start + 21s).mac, nullptr);
+}
+
 TEST_F(ArpTableTest, AsksAgainBeforeTheTimeoutAndForgetsAfterIt) {
   ArpTable table(600s, 1);
   table.learn(neighbour, mac_a, 3, true, start);

@@ -133,6 +133,27 @@ TEST(Neighbours6, LearnFromWhoeverAsksThem) {
   EXPECT_EQ(bench.send(0, make_udp6(bench.pool, to_far, 5, 6)).at(0)->egress, 1);
 }
 
+// One host has as many addresses of one link as it likes.
+TEST(Neighbours6, AreLearnedAndAskedForWhateverOneHostInvents) {
+  auto config = two_links();
+  config.routes6 = {{{Ip6(), 0}, {ip6(1, 2)}}};
+  SwitchBench bench(config);
+  bench.send(0, make_solicitation(bench.pool, mac(3), ip6(1, 2), near6));
+  for (std::uint64_t i = 1; i <= 3000; ++i) {
+    const auto invented = Ip6::of_halves(0xfe80000000000000, i << 8);
+    bench.send(0, make_solicitation(bench.pool, mac(1), invented, wire::link_local_of(near_mac)));
+  }
+  EXPECT_EQ(bench.device().table_sizes().neighbours6, config.arp_capacity);
+  bench.send(1, make_solicitation(bench.pool, mac(2), far_host6, far6));
+  EXPECT_EQ(bench.send(0, make_udp6(bench.pool, to_far, 5, 6)).at(0)->egress, 1);
+  const Endpoints6 silent{mac(1), near_mac, near_host6, ip6(2, 10)};
+  EXPECT_EQ(message_of(*bench.send(0, make_udp6(bench.pool, silent, 5, 6)).at(0)).icmp.type,
+            Icmp6Header::neighbour_solicitation);
+  const Endpoints6 by_gateway{mac(2), far_mac, far_host6, ip6(7, 7)};
+  EXPECT_EQ(ethernet_of(*bench.send(1, make_udp6(bench.pool, by_gateway, 5, 6)).at(0)).destination,
+            mac(3));
+}
+
 TEST(Neighbours6, KnowALinkLocalAddressOnEachLink) {
   SwitchBench bench(two_links());
   const auto twice = Ip6::of_halves(0xfe80000000000000, 7);
