@@ -57,8 +57,9 @@ void FlareEngine::pass_on(engine::Arrival& arrival, const Place& place, const Bu
 }
 
 // Whether others are to come, so that the packet is no partial sum by itself. Of its header, which
-// nobody has checked, two things are believed here: what it is waited with, which costs time alone,
-// and its window, by which the owner was found, so that the slot is none of this core's own blocks.
+// nobody has checked, two things are believed here, if it comes from a child's address: what it is
+// waited with, which costs time alone, and its window, by which the owner was found, so that the
+// slot is none of this core's own blocks.
 bool FlareEngine::is_worth_gathering(const engine::Arrival& arrival, const Place& place,
                                      const Burst& burst) {
   if (place.slot == nullptr || place.tree->partials() == nullptr) {
@@ -67,8 +68,10 @@ bool FlareEngine::is_worth_gathering(const engine::Arrival& arrival, const Place
   auto& tree = *place.tree;
   auto& slot = *place.slot;
   const auto& header = *wire::Cursor(arrival.frame.payload).take<wire::FlareHeader>();
-  const auto child = tree.ports().child_of(arrival.packet->ingress);
-  if (child == engine::TreePorts::no_child || header.window.value() != tree.config().window) {
+  const auto ingress = arrival.packet->ingress;
+  const auto child = tree.ports().child_of(ingress);
+  if (child == engine::TreePorts::no_child || header.window.value() != tree.config().window ||
+      !tree.ports().may_come(ingress, arrival.frame.ipv4->source)) {
     return false;
   }
   auto& partials = *tree.partials();

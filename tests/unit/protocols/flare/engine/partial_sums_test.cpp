@@ -146,6 +146,22 @@ TEST_F(FlarePartialSums, MayBeAllThatThereIs) {
   expect_result(next_block);
 }
 
+TEST_F(FlarePartialSums, NobodyWaitsForAStranger) {
+  auto config = root_of(3);
+  for (const auto child : config.children) {
+    config.child_addresses.push_back(from(config, child).source);
+  }
+  start(config);
+  auto forged = from(tree, 1, next_block);
+  forged.source = wire::Ipv4Address(10, 0, 0, 66);
+  EXPECT_EQ(by_other(forged), (Went{.passed_on = 1}));
+  EXPECT_EQ(by_other(from(tree, 0, next_block)), (Went{.passed_on = 1})) << "it comes alone";
+  forged.block = 2 * next_block;
+  EXPECT_EQ(by_other(forged), (Went{.passed_on = 1}));
+  EXPECT_EQ(by_other(from(tree, 0, 2 * next_block)), (Went{.passed_on = 1}));
+  EXPECT_EQ(owner->harness.drops(drop::wrong_port), 2u);
+}
+
 TEST_F(FlarePartialSums, WhoComesAloneIsPassedOn) {
   start(root_of(2));
   for (const std::uint64_t block : {0u, 8u, 16u}) {
