@@ -2,9 +2,11 @@
 // The Flare engines of a switch of two cores, fed with a sequence of packets and time steps. An
 // input is a list of commands of a few bytes each; trees, runs, blocks and buffers are few, so that
 // they meet. The highest bit of a command makes it one with a sparse block, another one has its
-// packet come to the core that does not own its block.
+// packet come to the core that does not own its block. Elements of dense blocks have a value by
+// which each child is known, so that no sum can lack one, or have one twice.
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cassert>
 #include <chrono>
 #include <cstddef>
@@ -66,6 +68,44 @@ flare::FlareConfig config_of(std::uint8_t chosen) {
     }
   }
   return config;
+}
+
+// Of each child three bits, which are enough for bf16, too; in a whole sum each is there once.
+constexpr std::uint32_t value_of(PortIndex child) {
+  return 1u << 3 * child;
+}
+constexpr std::uint32_t sum_of_all = value_of(0) + value_of(1) + value_of(2);
+
+// Whether the elements are such values: other types and operators come from damage alone.
+bool has_values(const wire::FlareHeader& header) {
+  return header.op == wire::Operator::sum && (header.element_type == wire::ElementType::i32 ||
+                                              header.element_type == wire::ElementType::bf16);
+}
+std::uint32_t bits_of(std::uint32_t value, wire::ElementType type) {
+  return type == wire::ElementType::bf16
+             ? std::bit_cast<std::uint32_t>(static_cast<float>(value)) >> 16
+             : value;
+}
+
+// Gives a dense packet that is intact the value of where it comes from.
+void put_values(Packet& packet) {
+  const auto frame = engine::parse_frame(packet);
+  if (wire::is_flare_sparse(frame.payload)) {
+    return;
+  }
+  const auto view = wire::parse_flare(frame.payload);
+  if (view.error != wire::FlareError::none || !has_values(*view.header)) {
+    return;
+  }
+  const bool is_of_child =
+      view.header->kind == wire::FlareKind::contribution && packet.ingress < parent;
+  const auto value =
+      bits_of(is_of_child ? value_of(packet.ingress) : sum_of_all, view.header->element_type);
+  const auto bytes = wire::element_bytes(view.header->element_type);
+  for (std::size_t at = 0; at < view.payload.size(); at += bytes) {
+    std::memcpy(&view.payload[at], &value, bytes);
+  }
+  wire::seal(*view.header, view.payload);
 }
 
 struct Core {
@@ -224,6 +264,7 @@ class Session {
     if (packet == nullptr || !protocol.claims(engine::parse_frame(*packet))) {
       return;
     }
+    put_values(*packet);
     const auto frame = engine::parse_frame(*packet);
     const auto owner = engine::owner_of(protocol.key(frame), cores);
     if (is_elsewhere_ && protocol.may_gather(frame)) {
@@ -292,7 +333,16 @@ class Session {
       const auto view = wire::parse_flare(frame.payload);
       assert(view.error == wire::FlareError::none);
       check(sent, frame, *view.header, view.payload);
+      check_values(*view.header, view.payload);
     }
+  }
+  static void check_values(const wire::FlareHeader& header, wire::Bytes payload) {
+    const auto bytes = wire::element_bytes(header.element_type);
+    const auto wanted = bits_of(sum_of_all, header.element_type);
+    for (std::size_t at = 0; has_values(header) && at < payload.size(); at += bytes) {
+      assert(std::memcmp(&payload[at], &wanted, bytes) == 0);
+    }
+    static_cast<void>(wanted);
   }
   // Of a sparse contribution the last shard tells.
   static bool ends_sum(const wire::FlareHeader& /*header*/) { return true; }
