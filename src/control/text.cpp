@@ -11,6 +11,7 @@
 #include <span>
 
 #include "control/join.h"
+#include "control/text_parts.h"
 #include "wire/vlan.h"
 
 namespace tributary::control {
@@ -41,10 +42,6 @@ constexpr Unit size_units[] = {{"B", 1},
                                {"MiB", 1024 * 1024},
                                {"GB", 1'000'000'000},
                                {"GiB", 1024 * 1024 * 1024}};
-
-std::string quoted(std::string_view text) {
-  return "`" + std::string(text) + "`";
-}
 
 // Values beyond this lose precision on the way through double, and nothing needs them.
 constexpr double quantity_max = 9e15;
@@ -94,12 +91,6 @@ std::string quantity_text(std::uint64_t value, std::span<const Unit> units) {
   return std::to_string(value / best->factor) + std::string(best->name);
 }
 
-// As inet_pton(3) reads it, which would not see what stands behind a zero.
-bool parse_octets(int family, std::string_view text, void* octets) {
-  return text.find('\0') == std::string_view::npos &&
-         inet_pton(family, std::string(text).c_str(), octets) == 1;
-}
-
 std::optional<wire::Ipv4Address> ipv4_of(std::string_view text) {
   in_addr octets{};
   return parse_octets(AF_INET, text, &octets)
@@ -107,24 +98,9 @@ std::optional<wire::Ipv4Address> ipv4_of(std::string_view text) {
              : std::nullopt;
 }
 
-Parsed<forwarding::InterfaceAddress> parse_with_length(std::string_view text,
-                                                       std::string_view example) {
-  const std::string hint = "write it like \"" + std::string(example) + "\"";
-  const std::size_t slash = text.find('/');
-  if (slash == std::string_view::npos) {
-    return tl::unexpected(Complaint{quoted(text) + " has no prefix length", hint});
-  }
-  const auto address = ipv4_of(text.substr(0, slash));
-  unsigned length = 0;
-  const char* const last = text.data() + text.size();
-  const auto [end, error] = std::from_chars(text.data() + slash + 1, last, length);
-  if (!address) {
-    return tl::unexpected(Complaint{quoted(text) + " is not an IPv4 address with length", hint});
-  }
-  if (error != std::errc{} || end != last || length > 32) {
-    return tl::unexpected(Complaint{"prefix length of " + quoted(text) + " is not 0 to 32", hint});
-  }
-  return forwarding::InterfaceAddress{*address, static_cast<std::uint8_t>(length)};
+Parsed<forwarding::InterfaceAddress> parse_with_length4(std::string_view text,
+                                                        std::string_view example) {
+  return parse_with_length<forwarding::InterfaceAddress>(text, example, "IPv4", 32, ipv4_of);
 }
 
 // Why no host can have this address; empty if one can.
@@ -170,6 +146,11 @@ std::string_view trimmed(std::string_view text) {
 }
 
 }  // namespace
+
+bool parse_octets(int family, std::string_view text, void* octets) {
+  return text.find('\0') == std::string_view::npos &&
+         inet_pton(family, std::string(text).c_str(), octets) == 1;
+}
 
 Parsed<Duration> parse_duration(std::string_view text) {
   return parse_quantity(text, duration_units, "duration", "1ms").map([](std::uint64_t value) {
@@ -256,7 +237,7 @@ Parsed<wire::IpAddress> parse_ip(std::string_view text) {
 }
 
 Parsed<forwarding::Prefix> parse_prefix(std::string_view text) {
-  const auto parsed = parse_with_length(text, "10.1.0.0/16");
+  const auto parsed = parse_with_length4(text, "10.1.0.0/16");
   if (!parsed) {
     return tl::unexpected(parsed.error());
   }
@@ -269,7 +250,7 @@ Parsed<forwarding::Prefix> parse_prefix(std::string_view text) {
 }
 
 Parsed<forwarding::InterfaceAddress> parse_interface_address(std::string_view text) {
-  const auto parsed = parse_with_length(text, "10.1.1.1/24");
+  const auto parsed = parse_with_length4(text, "10.1.1.1/24");
   if (!parsed) {
     return tl::unexpected(parsed.error());
   }
@@ -299,7 +280,7 @@ Parsed<forwarding::VidSet> parse_vids(std::string_view text) {
     const auto range = parse_vid_range(item);
     if (!range) {
       return tl::unexpected(
-          Complaint{quoted(item.substr(0, 64)) + " is no VLAN from 1 to 4094 and no range of them",
+          Complaint{quoted(item) + " is no VLAN from 1 to 4094 and no range of them",
                     "write them like \"10,20,30-39\""});
     }
     ranges.push_back(*range);

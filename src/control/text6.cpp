@@ -2,38 +2,23 @@
 // Addresses and prefixes of IPv6.
 #include <arpa/inet.h>
 #include <array>
-#include <charconv>
+#include <optional>
 
 #include "control/text.h"
+#include "control/text_parts.h"
 
 namespace tributary::control {
 namespace {
 
-std::string in_quotes(std::string_view text) {
-  return "`" + std::string(text.substr(0, 64)) + "`";
+std::optional<wire::IpAddress> ipv6_of(std::string_view text) {
+  std::array<std::uint8_t, 16> octets{};
+  return parse_octets(AF_INET6, text, octets.data()) ? std::optional(wire::IpAddress(octets))
+                                                     : std::nullopt;
 }
 
 Parsed<forwarding::InterfaceAddress6> parse_with_length6(std::string_view text,
                                                          std::string_view example) {
-  const std::string hint = "write it like \"" + std::string(example) + "\"";
-  const auto slash = text.find('/');
-  if (slash == std::string_view::npos) {
-    return tl::unexpected(Complaint{in_quotes(text) + " has no prefix length", hint});
-  }
-  std::array<std::uint8_t, 16> octets{};
-  const std::string address(text.substr(0, slash));
-  if (address.find('\0') != std::string::npos ||
-      inet_pton(AF_INET6, address.c_str(), octets.data()) != 1) {
-    return tl::unexpected(Complaint{in_quotes(text) + " is not an IPv6 address with length", hint});
-  }
-  unsigned length = 0;
-  const char* const last = text.data() + text.size();
-  const auto [end, error] = std::from_chars(text.data() + slash + 1, last, length);
-  if (error != std::errc{} || end != last || length > 128) {
-    return tl::unexpected(
-        Complaint{"prefix length of " + in_quotes(text) + " is not 0 to 128", hint});
-  }
-  return forwarding::InterfaceAddress6{wire::IpAddress(octets), static_cast<std::uint8_t>(length)};
+  return parse_with_length<forwarding::InterfaceAddress6>(text, example, "IPv6", 128, ipv6_of);
 }
 
 }  // namespace
@@ -41,12 +26,12 @@ Parsed<forwarding::InterfaceAddress6> parse_with_length6(std::string_view text,
 Parsed<wire::IpAddress> parse_ipv6(std::string_view text) {
   if (text.find(':') == std::string_view::npos) {
     return tl::unexpected(
-        Complaint{in_quotes(text) + " is not an IPv6 address", "write it like \"fd00::1\""});
+        Complaint{quoted(text) + " is not an IPv6 address", "write it like \"fd00::1\""});
   }
   auto address = parse_ip(text);
   if (address && address->is_link_local()) {
     return tl::unexpected(
-        Complaint{in_quotes(text) + " is an address of one link",
+        Complaint{quoted(text) + " is an address of one link",
                   "each interface has one of its own accord; name one that holds on all links"});
   }
   return address;
@@ -59,7 +44,7 @@ Parsed<forwarding::Prefix6> parse_prefix6(std::string_view text) {
   }
   const auto prefix = prefix_of(*parsed);
   if (prefix.network != parsed->address) {
-    return tl::unexpected(Complaint{in_quotes(text) + " has host bits set",
+    return tl::unexpected(Complaint{quoted(text) + " has host bits set",
                                     "did you mean \"" + to_string(prefix) + "\"?"});
   }
   return prefix;
@@ -74,12 +59,12 @@ Parsed<forwarding::InterfaceAddress6> parse_interface_address6(std::string_view 
     return tl::unexpected(host.error());
   }
   if (parsed->length < 16) {
-    return tl::unexpected(Complaint{"prefix of " + in_quotes(text) + " is too wide",
+    return tl::unexpected(Complaint{"prefix of " + quoted(text) + " is too wide",
                                     "an interface's prefix has 16 to 128 bits, mostly 64"});
   }
   // RFC 4291, 2.6.1: all routers of the prefix have it.
   if (parsed->length < 127 && prefix_of(*parsed).network == parsed->address) {
-    return tl::unexpected(Complaint{in_quotes(text) + " is the anycast address of its routers",
+    return tl::unexpected(Complaint{quoted(text) + " is the anycast address of its routers",
                                     "choose an address behind it"});
   }
   return parsed;
