@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -118,12 +119,31 @@ void read(Reader& reader, SwitchDraft& out) {
   });
 }
 
+// The router takes no IPv6 to the engine, nor from it.
+std::optional<RingFault> find_route_fault(const RingConfig& ring,
+                                          const switching::SwitchConfig& config) {
+  const auto& ports = config.ports;
+  const bool is_possible =
+      ring.members.front().is_v4() ||
+      std::ranges::any_of(ports, [](const auto& port) { return !port.is_routed(); });
+  return is_possible ? std::nullopt
+                     : std::optional(RingFault{
+                           "members",
+                           "rings of IPv6 are added up between bridged ports, and there are none",
+                           "leave `address` and `address6` of the members' ports out, or name IPv4 "
+                           "addresses"});
+}
+
 void check(SwitchDraft& draft, Diagnostics& diagnostics) {
   auto& netreduce = draft.config.protocols.get<NetReduceConfig>();
   const auto& places = draft.drafts.get<Draft>();
   bool sound = true;
   for (std::size_t i = 0; i < places.rings.size(); ++i) {
-    if (auto fault = find_fault(netreduce, i)) {
+    auto fault = find_fault(netreduce, i);
+    if (!fault) {
+      fault = find_route_fault(netreduce.rings[i], draft.config);
+    }
+    if (fault) {
       diagnostics.error(control::position_of(*places.rings[i], fault->setting),
                         std::move(fault->message), std::move(fault->hint));
       sound = false;

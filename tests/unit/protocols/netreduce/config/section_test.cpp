@@ -113,6 +113,20 @@ TEST_P(ConfigNetReduceError, is_placed_and_explained) {
 INSTANTIATE_TEST_SUITE_P(Each, ConfigNetReduceError, testing::ValuesIn(damaged_netreduce),
                          test::name_of);
 
+TEST(ConfigNetReduce, rings_of_ipv6_need_a_bridge) {
+  const auto routed =
+      test::replaced(racks, "ring = \"h1\"", "ring = \"h1\"\naddress6 = \"fd00::99/64\"");
+  const auto refused = parse_config(routed, "f.toml");
+  ASSERT_FALSE(refused);
+  const auto said = to_string(refused.error());
+  EXPECT_THAT(said, testing::HasSubstr("f.toml:8:"));
+  EXPECT_THAT(said, testing::HasSubstr("between bridged ports, and there are none"));
+  EXPECT_THAT(said, testing::HasSubstr("leave `address` and `address6`"));
+  const std::string uplink =
+      "\n[[switch.port]]\nname = \"up\"\nring = \"up\"\naddress6 = \"fd01::1/64\"\n";
+  EXPECT_TRUE(parse_config(std::string(racks) + uplink, "f.toml"));
+}
+
 // A second switch with a ring 7.
 std::string with_another_switch(const std::string& ring) {
   return std::string(good_netreduce) + R"([[switch]]
