@@ -52,9 +52,16 @@ void Parts::learn(const Packet& update, Time now) {
   }
   if (const auto* arp = Neighbours::parse(*ethernet, cursor.rest()); arp != nullptr) {
     neighbours_.learn_quietly(*arp, interface, now);
-  } else if (ethernet->type.value() == wire::ethertype::ipv6) {
+  } else if (ethernet->type.value() == wire::ethertype::ipv6 &&
+             is_heard(update, ethernet->destination, now)) {
     neighbours6_.learn_quietly(update, interface, now);
   }
+}
+
+// What stations of the bridge say to each other was published for the bridge alone.
+bool Parts::is_heard(const Packet& frame, const wire::MacAddress& destination, Time now) {
+  return !interfaces_.port(frame.ingress).bridged() || destination.is_group() ||
+         bridge_.find(frame, destination, now) == forwarding::bridge_interface;
 }
 
 void Parts::set_port_up(PortIndex port, bool up) {

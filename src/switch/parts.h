@@ -42,6 +42,9 @@ class Parts {
   const Liveness& liveness() const { return liveness_; }
   const Aggregation& aggregation() const { return aggregation_; }
 
+ private:
+  bool is_heard(const Packet& frame, const wire::MacAddress& destination, Time now);
+
  protected:
   Interfaces interfaces_;
   Outlet outlet_;

@@ -272,5 +272,26 @@ TEST(Neighbours6, TeachTheOtherCores) {
   EXPECT_EQ(second.advance(0s).at(0)->egress, 1) << "what waited";
 }
 
+// The frame is published because the bridge has learned its sender.
+TEST(Neighbours6, TeachTheOtherCoresOnlyWhatTheyHearThemselves) {
+  switching::SwitchConfig config;
+  config.ports = {bridged_port("a", 0), bridged_port("b", 1)};
+  config.bridge_address6 = forwarding::InterfaceAddress6{near6, 64};
+  SwitchBench first(config, {0, 2});
+  SwitchBench second(config, {1, 2});
+  const auto taught = [&](const wire::MacAddress& to) {
+    first.send(0, make_advertisement(first.pool, {mac(1), to, near_host6, near6}));
+    for (const auto& update : first.table_updates) {
+      second.device().learn(*update, second.now);
+    }
+    EXPECT_EQ(second.device().fdb(second.now).size(), first.device().fdb(first.now).size());
+    EXPECT_EQ(second.device().neighbours6(second.now).size(),
+              first.device().neighbours6(first.now).size());
+    return second.device().neighbours6(second.now).size();
+  };
+  EXPECT_EQ(taught(mac(2)), 0u) << "of another station";
+  EXPECT_EQ(taught(near_mac), 1u);
+}
+
 }  // namespace
 }  // namespace tributary::test
