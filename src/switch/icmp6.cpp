@@ -2,6 +2,7 @@
 #include "switch/icmp6.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
 
 #include "wire/checksum.h"
@@ -41,7 +42,8 @@ std::optional<Datagram6> parse_ipv6(Packet& packet) {
 }
 
 std::optional<Carried6> carried_by(const Datagram6& datagram) {
-  Carried6 carried{datagram.ip->next_header, datagram.payload};
+  Carried6 carried{datagram.ip->next_header, datagram.payload,
+                   offsetof(wire::Ipv6Header, next_header)};
   for (std::size_t i = 0; i <= extensions_max; ++i) {
     if (carried.next_header != wire::ipv6_next::hop_by_hop &&
         carried.next_header != wire::ipv6_next::destination_options &&
@@ -56,7 +58,9 @@ std::optional<Carried6> carried_by(const Datagram6& datagram) {
     if (!is_skipped(carried.next_header, *extension)) {
       return carried;
     }
-    carried = {extension->next_header, carried.payload.subspan(extension->bytes())};
+    const auto before = datagram.payload.size() - carried.payload.size();
+    carried = {extension->next_header, carried.payload.subspan(extension->bytes()),
+               static_cast<std::uint32_t>(sizeof(wire::Ipv6Header) + before)};
   }
   return std::nullopt;
 }

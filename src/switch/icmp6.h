@@ -37,6 +37,7 @@ constexpr bool is_of_a_link_and_wrong(const wire::IpAddress& address) {
 struct Carried6 {
   std::uint8_t next_header = 0;  // fragment: a part; routing: a source route that goes on
   wire::MutableBytes payload;
+  std::uint32_t named_at = 0;  // where the header before says so, from the fixed header on
 };
 // No value: extension headers that are not whole, or too many of them.
 std::optional<Carried6> carried_by(const Datagram6& datagram);
@@ -50,13 +51,16 @@ bool is_sound_icmp6(const Datagram6& datagram, const Carried6& carried);
 struct Icmp6Error {
   std::uint8_t type = 0;
   std::uint8_t code = 0;
-  std::uint32_t rest = 0;  // packet too big: the MTU of the next hop
+  std::uint32_t rest = 0;  // packet too big: the MTU of the next hop; else what is wrong is there
 };
 namespace icmp6_error {
 inline constexpr Icmp6Error no_route{wire::Icmp6Header::unreachable, 0, 0};
 inline constexpr Icmp6Error beyond_scope{wire::Icmp6Header::unreachable, 2, 0};
 inline constexpr Icmp6Error port_unreachable{wire::Icmp6Header::unreachable, 4, 0};
 inline constexpr Icmp6Error hop_limit_exceeded{wire::Icmp6Header::time_exceeded, 0, 0};
+constexpr Icmp6Error unknown_next_header(std::uint32_t at) {
+  return {wire::Icmp6Header::parameter_problem, 1, at};
+}
 constexpr Icmp6Error packet_too_big(std::uint16_t mtu) {
   return {wire::Icmp6Header::packet_too_big, 0, mtu};
 }

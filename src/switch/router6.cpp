@@ -28,6 +28,14 @@ bool is_neighbour_discovery(const Carried6& carried) {
           icmp->type == wire::Icmp6Header::neighbour_advertisement);
 }
 
+// Of what is for the switch itself, and served by nobody there.
+Icmp6Error unserved(const Carried6& carried) {
+  const bool has_ports = carried.next_header == wire::ip_protocol::udp ||
+                         carried.next_header == wire::ip_protocol::tcp;
+  return has_ports ? icmp6_error::port_unreachable
+                   : icmp6_error::unknown_next_header(carried.named_at);
+}
+
 void trim6(Packet& packet, const Datagram6& datagram) {
   const auto frame_bytes =
       static_cast<std::uint32_t>(sizeof(wire::EthernetHeader)) + datagram.bytes();
@@ -115,8 +123,10 @@ void Router6::deliver(PacketPtr packet, const Datagram6& datagram, PortIndex int
     outlet_.drop(std::move(packet), DropReason::ip6_martian, Account::received);
   } else if (carried->next_header == wire::ipv6_next::icmp) {
     deliver_icmp(std::move(packet), datagram, *carried, interface, now);
+  } else if (carried->next_header == wire::ipv6_next::nothing) {
+    outlet_.drop(std::move(packet), DropReason::local_unserved, Account::received);
   } else {
-    reject(std::move(packet), datagram, DropReason::local_unserved, icmp6_error::port_unreachable,
+    reject(std::move(packet), datagram, DropReason::local_unserved, unserved(*carried),
            Account::received, now);
   }
 }

@@ -9,11 +9,13 @@
 
 namespace tributary::wire {
 
-// RFC 4443. `rest` is identifier and sequence of an echo, the MTU in packet too big, else unused.
+// RFC 4443. `rest` is identifier and sequence of an echo, the MTU in packet too big, the place of a
+// problem with a parameter, else unused.
 struct [[gnu::packed]] Icmp6Header {
   static constexpr std::uint8_t unreachable = 1;
   static constexpr std::uint8_t packet_too_big = 2;
   static constexpr std::uint8_t time_exceeded = 3;
+  static constexpr std::uint8_t parameter_problem = 4;
   static constexpr std::uint8_t echo_request = 128;  // from here on, messages are no errors
   static constexpr std::uint8_t echo_reply = 129;
   static constexpr std::uint8_t neighbour_solicitation = 135;

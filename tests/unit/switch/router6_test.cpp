@@ -175,7 +175,7 @@ TEST(Router6, LooksBehindExtensionHeadersOfWhatIsForItself) {
   EXPECT_EQ(bench.drops(DropReason::ip6_malformed), 1u);
   auto routed = extended(bench.pool, *plain, wire::ipv6_next::routing);
   l4_header6<wire::Ipv6Extension>(*routed).segments_left = 1;
-  EXPECT_EQ(icmp6_of(*bench.send(0, std::move(routed)).at(0)).type, Icmp6Header::unreachable);
+  EXPECT_EQ(icmp6_of(*bench.send(0, std::move(routed)).at(0)).type, Icmp6Header::parameter_problem);
   EXPECT_EQ(bench.drops(DropReason::local_unserved), 1u);
   auto endless = std::move(plain);
   for (int i = 0; i < 9; ++i) {
@@ -233,6 +233,27 @@ TEST(Router6, TellsThatThereIsNoRouteOrService) {
   errors = bench.send(0, make_udp6(bench.pool, itself, 5, 6));
   EXPECT_EQ(icmp6_of(*errors.at(0)).code, 4);
   EXPECT_EQ(bench.drops(DropReason::local_unserved), 1u);
+}
+
+TEST(Router6, TellsWhereItDoesNotKnowTheNextHeader) {
+  SwitchBench bench(two_ports6());
+  const Endpoints6 itself{mac(1), port_mac_a, host6_a, own6_a};
+  const auto plain = make_ip6(bench.pool, itself, 89, 16);
+  const auto with_options = extended(bench.pool, *plain, wire::ipv6_next::destination_options);
+  const auto with_both = extended(bench.pool, *with_options, wire::ipv6_next::hop_by_hop);
+  const auto echo = make_echo6(bench.pool, itself);
+  const auto part = extended(bench.pool, *echo, wire::ipv6_next::fragment);
+  const std::pair<const PacketPtr&, std::uint32_t> said[] = {
+      {plain, 6}, {with_options, 40}, {with_both, 48}, {part, 6}};
+  for (const auto& [packet, at] : said) {
+    auto errors = bench.send(0, bench.pool.clone(*packet));
+    ASSERT_EQ(errors.size(), 1u);
+    EXPECT_EQ(icmp6_of(*errors[0]).type, Icmp6Header::parameter_problem);
+    EXPECT_EQ(icmp6_of(*errors[0]).code, 1);
+    EXPECT_EQ(icmp6_of(*errors[0]).rest.value(), at);
+  }
+  EXPECT_TRUE(bench.send(0, make_ip6(bench.pool, itself, wire::ipv6_next::nothing, 0)).empty());
+  EXPECT_EQ(bench.drops(DropReason::local_unserved), 5u);
 }
 
 TEST(Router6, TellsNobodyOfErrorsAboutErrors) {
