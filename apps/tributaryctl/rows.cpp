@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "rows.h"
 
+#include <cmath>
+#include <string>
 #include <vector>
 
 #include "control/join.h"
@@ -19,7 +21,9 @@ std::string hops(const json& list) {
   const auto text = [](const json& hop) {
     const json next = hop.value("address", json(nullptr));
     const std::string address = next.is_null() ? std::string() : plain(next) + " ";
-    return address + "on " + hop.value("port", "?") + (hop.value("up", false) ? "" : " (down)");
+    const double share = hop.value("share", 1.0);
+    return address + "on " + hop.value("port", "?") + (hop.value("up", false) ? "" : " (down)") +
+           (share < 1 ? " (keeps " + std::to_string(std::lround(share * 100)) + "%)" : "");
   };
   return list.empty() ? "-" : control::join(list, text);
 }

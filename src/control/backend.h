@@ -100,6 +100,7 @@ struct NextHopStatus {
   wire::Ipv4Address address;
   std::string port;
   bool up = false;
+  double share = 1;  // of the blocks of which it is the default root; src/forwarding/root_shares.h
 };
 struct RouteStatus {
   std::string switch_name;

@@ -21,10 +21,14 @@ template <class Hop>
 json hops_json(const std::vector<Hop>& all) {
   json hops = json::array();
   for (const auto& hop : all) {
-    hops.push_back(
-        {{"address", hop.address.is_unspecified() ? json(nullptr) : json(to_string(hop.address))},
-         {"port", hop.port},
-         {"up", hop.up}});
+    json row = {
+        {"address", hop.address.is_unspecified() ? json(nullptr) : json(to_string(hop.address))},
+        {"port", hop.port},
+        {"up", hop.up}};
+    if constexpr (requires { hop.share; }) {
+      row["share"] = hop.share;
+    }
+    hops.push_back(std::move(row));
   }
   return hops;
 }

@@ -20,6 +20,13 @@ std::uint64_t resident_bytes() {
   return resident * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
+void keep_least_shares(forwarding::RouteRow& route, const forwarding::RouteRow& of_others) {
+  for (std::size_t hop = 0; hop < route.next_hops.size(); ++hop) {
+    auto& share = route.next_hops[hop].share;
+    share = std::min(share, of_others.next_hops[hop].share);
+  }
+}
+
 // Of one queue of a port, and of the device that it leads to.
 forwarding::PortCounters counters_of(const HomePort& home) {
   auto counters = home.port().counters();
@@ -175,12 +182,13 @@ control::Queried<std::vector<control::RouteStatus>> Dataplane::routes() {
   const std::lock_guard lock(mutex_);
   std::vector<control::RouteStatus> rows;
   std::vector<std::vector<forwarding::RouteRow>> tables(config_.switches.size());
-  // All cores have the same routes, and each its own counters.
+  // All cores have the same routes, and each its own counters and shares: the least ones are told.
   const auto asked = on_cores([&](Core& core, Time) {
     for (std::size_t s = 0; s < tables.size(); ++s) {
       auto table = core.shares()[s].logical->routes();
       for (std::size_t i = 0; i < std::min(table.size(), tables[s].size()); ++i) {
         table[i].counters += tables[s][i].counters;
+        keep_least_shares(table[i], tables[s][i]);
       }
       tables[s] = std::move(table);
     }
@@ -197,7 +205,7 @@ control::Queried<std::vector<control::RouteStatus>> Dataplane::routes() {
                                route.policies,
                                route.counters};
       for (const auto& hop : route.next_hops) {
-        row.next_hops.push_back({hop.via, port_name(s, hop.interface), hop.up});
+        row.next_hops.push_back({hop.via, port_name(s, hop.interface), hop.up, hop.share});
       }
       rows.push_back(std::move(row));
     }

@@ -186,7 +186,8 @@ std::vector<RouteRow> RouteTable::rows() const {
         route.prefix, route.kind == Route::Kind::connected, {}, route.policies, group.counters};
     for (std::size_t i = 0; i < route.next_hops.size(); ++i) {
       const auto& hop = route.next_hops[i];
-      row.next_hops.push_back({hop.via, hop.interface, group.up[i]});
+      const auto share = static_cast<double>(group.shares.share(i)) / RootShares::all;
+      row.next_hops.push_back({hop.via, hop.interface, group.up[i], share});
     }
     rows.push_back(std::move(row));
   }

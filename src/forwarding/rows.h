@@ -92,6 +92,7 @@ struct NextHopRow {
   wire::Ipv4Address via;  // unspecified: the destination itself (connected)
   PortIndex interface = no_port;
   bool up = true;
+  double share = 1;  // adaptive: what it keeps of the blocks of which it is the default root
 };
 
 // What the choice among next hops came to, where it is more than a hash.

@@ -75,6 +75,12 @@ TEST_F(CtlTest, vlan_shows_the_interfaces_of_the_router) {
             "     200\n");
 }
 
+TEST_F(CtlTest, route_says_which_next_hops_give_blocks_up) {
+  start();
+  EXPECT_THAT(run("route").output,
+              testing::HasSubstr("10.100.1.2 on h1 (keeps 25%), 10.100.1.2 on h2  "));
+}
+
 TEST_F(CtlTest, bfd_names_who_is_watched) {
   start();
   EXPECT_EQ(run("bfd").output,

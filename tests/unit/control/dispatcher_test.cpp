@@ -107,6 +107,12 @@ TEST_F(DispatcherTest, interfaces_of_vlans_say_what_was_routed) {
   EXPECT_EQ(row["tx_bytes_total"], 200);
 }
 
+TEST_F(DispatcherTest, routes_say_how_many_blocks_their_next_hops_keep) {
+  const auto hops = (*call("route.list"))["rows"][0]["next_hops"];
+  EXPECT_EQ(hops[0]["share"], 0.25);
+  EXPECT_EQ(hops[1]["share"], 1.0);
+}
+
 TEST_F(DispatcherTest, ipv6_has_lists_of_its_own) {
   const auto route = (*call("route6.list"))["rows"][0];
   EXPECT_EQ(route["prefix"], "::/0");

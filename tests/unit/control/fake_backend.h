@@ -74,7 +74,7 @@ class FakeBackend final : public Backend {
     const RouteStatus row{"leaf1",
                           {wire::Ipv4Address(10, 2, 0, 0), 16},
                           false,
-                          {{hop, "h1", true}},
+                          {{hop, "h1", true, 0.25}, {hop, "h2", true}},
                           {forwarding::Policy::ecmp, forwarding::Policy::adaptive},
                           {3, 0, 0}};
     return known(std::vector{row});

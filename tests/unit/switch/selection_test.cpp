@@ -276,11 +276,16 @@ TEST(Selection, BlocksLeaveAnUpPortWhoseResultsAreMarked) {
     EXPECT_GT(by_the_first(bench, 1000, 100), 15u);
     by_the_first(bench, 2000, 400);
     const auto left = by_the_first(bench, 3000, 200);
+    const auto hops = bench.device().routes().front().next_hops;
     if (policy == Policy::adaptive) {
       EXPECT_LT(left, 20u);
+      EXPECT_LT(hops[0].share, 0.25);
+      EXPECT_GT(hops[0].share, 0);
     } else {
       EXPECT_GT(left, 30u);
+      EXPECT_EQ(hops[0].share, 1);
     }
+    EXPECT_EQ(hops[1].share, 1) << "nobody can see why not";
   }
 }
 
