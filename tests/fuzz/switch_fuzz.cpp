@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A switch that bridges, routes and aggregates, fed with sequences of frames, time and commands.
+// A switch of two cores that bridges, routes and aggregates, fed with sequences of frames, time and
+// commands.
 #include "support/switch_storm.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

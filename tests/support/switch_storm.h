@@ -1,45 +1,70 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
-#include <iterator>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "packet/list.h"
-#include "packet/pool.h"
 #include "protocols/canary/engine/config.h"
-#include "support/canary_packets.h"
-#include "support/frames6.h"
+#include "protocols/flare/engine/config.h"
+#include "support/storm_frames.h"
+#include "switch/owners.h"
 #include "switch/switch.h"
 
 namespace tributary::test {
 
-// Drives a switch that bridges, routes and aggregates with whatever a string of bytes says: valid
-// and damaged frames, time, ports that go down, reconfiguration. Aborts if the ledger does not
-// balance after a step or if a packet is missing at the end. For the fuzzer and the unit tests.
-class SwitchStorm {
+// Drives a switch of two cores that bridges, routes and aggregates with whatever a string of bytes
+// says: valid and damaged frames, time, ports that go down, reconfiguration, and when a core looks
+// at what the other one has for it. Aborts if a ledger does not balance after a step or if a packet
+// is missing at the end. For the fuzzer and the unit tests.
+class SwitchStorm : StormFrames {
  public:
-  SwitchStorm(const std::uint8_t* data, std::size_t size) : data_(data), size_(size) {}
+  using StormFrames::StormFrames;
 
-  void run() {
-    {
-      switching::Switch device(config_, {0, 2}, pool_);
-      while (at_ < size_) {
-        step(device);
-        check(device.ledger().balanced());
-      }
-      check(device.fdb(now_).size() <= config_.fdb_capacity + config_.ports.size() + 2);
+  // How many packets and sums a core got from the other one.
+  struct HandedOver {
+    std::uint64_t packets = 0;
+    std::uint64_t sums = 0;
+  };
+
+  HandedOver run() {
+    for (unsigned core = 0; core < cores; ++core) {
+      cores_[core].device =
+          std::make_unique<switching::Switch>(config_, switching::CoreShare{core, cores}, pool_);
     }
-    table_updates_.clear();
+    while (!is_over()) {
+      step();
+      for (const auto& core : cores_) {
+        check(core.device->ledger().balanced());
+      }
+    }
+    for (const auto& core : cores_) {
+      const auto sizes = core.device->table_sizes();
+      check(core.device->fdb(now_).size() <= config_.fdb_capacity + config_.ports.size() + 2);
+      check(sizes.arp <= config_.arp_capacity + config_.arp.size());
+      check(sizes.neighbours6 <= config_.arp_capacity + config_.neighbours6.size());
+    }
+    cores_ = {};
     check(pool_.outstanding() == 0);
+    return handed_over_;
   }
 
  private:
-  static constexpr PortIndex ports = 4;
+  static constexpr unsigned cores = 2;
+
+  // And what the other one has for it.
+  struct Core {
+    std::unique_ptr<switching::Switch> device;
+    PacketList table_updates;
+    PacketList packets;
+    PacketList sums;
+  };
 
   static void check(bool holds) {
     if (!holds) {
@@ -55,6 +80,7 @@ class SwitchStorm {
     config.fdb_capacity = 8;
     config.fdb_ageing = std::chrono::seconds(4);
     config.arp_timeout = std::chrono::seconds(4);
+    config.arp_capacity = 8;
     config.ports.resize(ports);
     for (PortIndex i = 0; i < ports; ++i) {
       config.ports[i].name = std::string(1, static_cast<char>('a' + i));
@@ -74,163 +100,8 @@ class SwitchStorm {
     config.protocols.emplace<canary::CanaryConfig>({});
     config.protocols.get<canary::CanaryConfig>().descriptors = 4;
     config.protocols.get<canary::CanaryConfig>().hash_seed = 1;
+    config.protocols.emplace<flare::FlareConfig>().trees = {tree_of(1), tree_of(2)};
     return config;
-  }
-
-  std::uint8_t byte() { return at_ < size_ ? data_[at_++] : std::uint8_t{0}; }
-
-  // Few addresses, so that frames meet: hosts, gateways, the switch, groups, strangers.
-  Ip address() {
-    static const Ip known[] = {Ip(10, 0, 0, 1),  Ip(10, 0, 0, 2),        Ip(10, 0, 2, 2),
-                               Ip(10, 0, 3, 2),  Ip(10, 0, 255, 1),      Ip(10, 0, 0, 254),
-                               Ip(10, 0, 2, 1),  Ip(10, 0, 20, 1),       Ip(10, 0, 2, 255),
-                               Ip(224, 0, 0, 1), Ip(255, 255, 255, 255), Ip(),
-                               Ip(127, 0, 0, 1), Ip(8, 8, 8, 8)};
-    const auto choice = byte();
-    return choice < std::size(known) ? known[choice] : Ip(10, 0, 2, choice);
-  }
-  wire::MacAddress any_mac() {
-    const auto choice = byte();
-    switch (choice % 8) {
-      case 0:
-        return wire::broadcast_mac;
-      case 1:
-        return wire::canary_group_mac;
-      case 2:
-        return {{0x01, 0x80, 0xc2, 0, 0, static_cast<std::uint8_t>(choice >> 3)}};
-      case 3:
-      case 4:
-        return mac(static_cast<std::uint8_t>((choice >> 3) % ports), 0xee);
-      default:
-        return mac(static_cast<std::uint8_t>(choice >> 3));
-    }
-  }
-
-  PacketPtr canary() {
-    CanarySpec spec;
-    const auto choice = byte();
-    spec.encapsulation =
-        (choice & 1) != 0 ? wire::Encapsulation::ethernet : wire::Encapsulation::udp;
-    spec.kind = static_cast<wire::CanaryKind>(1 + ((choice >> 1) & 3) + (choice >> 7) * 3);
-    spec.bypass = (choice & 8) != 0;
-    spec.id = choice >> 4;
-    spec.hosts = static_cast<std::uint16_t>(2 + byte() % 4);
-    spec.counter = valid_counter(spec.kind, spec.hosts);
-    spec.destination = address();
-    spec.child_address = address();
-    spec.switch_ipv4 = address();
-    spec.source_mac = any_mac();
-    spec.destination_mac = any_mac();
-    spec.children = byte();
-    spec.switch_address = 3;
-    spec.ttl = byte();
-    const std::size_t elements = byte() % 64;
-    return make_canary(pool_, spec,
-                       std::vector<std::int32_t>(is_without_payload(spec.kind) ? 0 : elements));
-  }
-
-  // As address(), with some of one link.
-  Ip6 address6() {
-    static const Ip6 known[] = {ip6(0, 1),
-                                ip6(0, 2),
-                                ip6(2, 1),
-                                ip6(2, 2),
-                                ip6(3, 2),
-                                ip6(20, 1),
-                                ip6(20, 2),
-                                wire::link_local_of(mac(0, 0xee)),
-                                wire::link_local_of(mac(2, 0xee)),
-                                wire::link_local_of(mac(5)),
-                                wire::all_nodes,
-                                wire::solicited_nodes(ip6(2, 1)),
-                                wire::solicited_nodes(ip6(0, 1)),
-                                Ip6::of_halves(0, 1),
-                                Ip6(),
-                                Ip6(Ip(10, 0, 0, 1))};
-    const auto choice = byte();
-    return choice < std::size(known) ? known[choice] : ip6(choice % 32, choice);
-  }
-
-  PacketPtr plain_ipv6(std::uint8_t kind) {
-    const auto source = any_mac();
-    const auto destination = any_mac();
-    const auto from = address6();
-    const Endpoints6 ends{source, destination, from, address6()};
-    switch (kind) {
-      case 0:
-        return make_echo6(pool_, ends, byte());
-      case 1:
-        return make_udp6(pool_, ends, 1000, byte(), byte() * std::size_t{5});
-      case 2:
-        return make_solicitation(pool_, source, from, address6());
-      default:
-        return make_neighbour(pool_, wire::Icmp6Header::neighbour_advertisement, ends, address6(),
-                              std::uint32_t{byte()} << 24);
-    }
-  }
-
-  PacketPtr ipv6() {
-    static const std::uint8_t types[] = {wire::ipv6_next::hop_by_hop, wire::ipv6_next::routing,
-                                         wire::ipv6_next::destination_options,
-                                         wire::ipv6_next::fragment};
-    const auto choice = byte();
-    auto packet = plain_ipv6(choice & 3);
-    for (auto left = (choice >> 2) % 4; left > 0 && pool_.outstanding() + 1 < packets; --left) {
-      packet = extended(pool_, *packet, types[(choice >> 4) % std::size(types)]);
-    }
-    if ((choice >> 6) == 3) {
-      ip6_of(*packet).hop_limit = byte();
-    }
-    return packet;
-  }
-
-  PacketPtr frame() {
-    const auto kind = byte() % 8;
-    if (kind == 4) {
-      return canary();
-    }
-    if (kind > 4) {
-      return ipv6();
-    }
-    const auto source = any_mac();
-    const auto destination = any_mac();
-    const auto from = address();
-    const Endpoints ends{source, destination, from, address()};
-    switch (kind) {
-      case 0:
-        return make_arp(pool_, 1 + byte() % 2, ends);
-      case 1:
-        return make_echo(pool_, ends, byte());
-      case 2:
-        return make_udp(pool_, ends, 1000, byte(), byte() * std::size_t{5});
-      default:
-        return make_frame(pool_, destination, source, 0x0800, byte());
-    }
-  }
-
-  // Flips bytes, cuts or stretches.
-  void damage(Packet& packet) {
-    for (auto times = byte() % 4; times > 0; --times) {
-      const auto at = byte();
-      const auto value = byte();
-      if (at == 0xff) {
-        packet.length = value < packet.length ? value : packet.length;
-      } else if (at < packet.length) {
-        packet.data()[at] = std::byte{value};
-      }
-    }
-    if ((byte() & 1) != 0 && packet.length >= 34) {
-      wire::finish_ipv4(ip_of(packet));
-    }
-  }
-
-  // With few VLANs, so that frames meet: two that are carried, none, one that is not and one that
-  // cannot be.
-  PacketPtr in_vlan(PacketPtr packet) {
-    static const std::uint16_t vids[] = {0, 10, 20, 30, 4095};
-    const auto choice = byte();
-    return tagged(std::move(packet), unsigned{choice} >> 5 << wire::vlan_priority_shift |
-                                         vids[choice % std::size(vids)]);
   }
 
   // Off, an access port beside a trunk, or two trunks of which one has a VLAN without a tag.
@@ -255,12 +126,18 @@ class SwitchStorm {
     }
   }
 
-  void receive(switching::Switch& device) {
+  bool has_room() { return pool_.outstanding() + 3 < packets; }
+
+  // What one core has read is for it, or for the other one.
+  void sort(PacketPtr packet, PortIndex ingress, unsigned here, PacketList& burst) {
+    packet->ingress = ingress;
+    const auto owner = owners_.core_of(*packet, here);
+    (owner == here ? burst : cores_[owner].packets).push(std::move(packet));
+  }
+
+  void receive(unsigned here) {
     PacketList burst;
-    for (auto count = 1 + byte() % 3; count > 0; --count) {
-      if (pool_.outstanding() + 3 >= packets) {
-        break;
-      }
+    for (auto count = 1 + byte() % 3; count > 0 && has_room(); --count) {
       auto packet = frame();
       if (packet) {
         damage(*packet);
@@ -268,62 +145,109 @@ class SwitchStorm {
         for (auto tags = ingress >> 6; tags > 0; --tags) {
           packet = in_vlan(std::move(packet));
         }
-        packet->ingress = ingress % (ports + 1);
-        burst.push(std::move(packet));
+        sort(std::move(packet), ingress % (ports + 1), here, burst);
       }
     }
+    receive(here, std::move(burst));
+  }
+  // Whole ones of Flare, so many that blocks are complete now and then.
+  void contribute(unsigned here) {
+    PacketList burst;
+    for (auto count = 1 + byte() % 8; count > 0 && has_room(); --count) {
+      auto packet = flare();
+      sort(std::move(packet), byte() % ports, here, burst);
+    }
+    receive(here, std::move(burst));
+  }
+  void receive(unsigned core, PacketList burst) {
     switching::Output out;
-    device.receive(std::move(burst), now_, out);
-    settle(std::move(out));
+    cores_[core].device->receive(std::move(burst), now_, out);
+    settle(core, std::move(out));
   }
 
-  void settle(switching::Output out) {
+  // A core looks at what the other one has for it.
+  void take_over(unsigned number) {
+    auto& core = cores_[number];
+    while (const auto update = core.table_updates.pop()) {
+      core.device->learn(*update, now_);
+    }
+    handed_over_.packets += core.packets.size();
+    receive(number, std::move(core.packets));
+    handed_over_.sums += core.sums.size();
+    switching::Output out;
+    core.device->merge(std::move(core.sums), now_, out);
+    settle(number, std::move(out));
+  }
+
+  void settle(unsigned from, switching::Output out) {
     out.departures.drain([](std::uint32_t egress, PacketList run) {
       check(egress < ports);
       while (const auto packet = run.pop()) {
         check(packet->egress == egress && packet->length >= sizeof(wire::EthernetHeader));
       }
     });
-    table_updates_ = std::move(out.table_updates);
+    auto& other = cores_[1 - from];
+    other.table_updates.append(std::move(out.table_updates));
+    out.passed_on.drain([&](std::uint32_t core, PacketList run) {
+      check(core == 1 - from);
+      other.packets.append(std::move(run));
+    });
+    out.partial_sums.drain([&](std::uint32_t core, PacketList run) {
+      check(core == 1 - from);
+      other.sums.append(std::move(run));
+    });
   }
 
-  void step(switching::Switch& device) {
-    const auto command = byte();
-    switch (command % 8) {
-      case 0: {
-        now_ += std::chrono::milliseconds(1 << (command >> 5));
-        switching::Output out;
-        device.expire(now_, out);
-        settle(std::move(out));
-        break;
-      }
-      case 1:
-        device.set_port_up((command >> 4) % ports, (command & 8) != 0);
-        break;
-      case 2:
-        set_vlans((command >> 4) & 3);
-        config_.routes[0].via.resize(1 + (command >> 7), Ip(10, 0, 3, 2));
-        config_.protocols.get<canary::CanaryConfig>().descriptors = (command & 0x40) != 0 ? 4 : 8;
-        device.reconfigure(config_);
-        break;
-      case 3:
-        while (const auto update = table_updates_.pop()) {
-          device.learn(*update, now_);
-        }
-        break;
-      default:
-        receive(device);
+  void expire() {
+    for (unsigned core = 0; core < cores; ++core) {
+      switching::Output out;
+      cores_[core].device->expire(now_, out);
+      settle(core, std::move(out));
     }
   }
 
-  static constexpr std::size_t packets = 48;  // so few that copies find no buffer now and then
+  // What cores have for each other was sent with the configuration before.
+  void reconfigure(std::uint8_t choice) {
+    set_vlans((choice >> 4) & 3);
+    config_.routes[0].via.resize(1 + (choice >> 7), Ip(10, 0, 3, 2));
+    config_.protocols.get<canary::CanaryConfig>().descriptors = (choice & 0x40) != 0 ? 4 : 8;
+    config_.protocols.get<flare::FlareConfig>().trees.resize((choice & 8) != 0 ? 1 : 2, tree_of(2));
+    owners_ = switching::Owners(config_, cores);
+    for (const auto& core : cores_) {
+      core.device->reconfigure(config_);
+    }
+  }
 
-  const std::uint8_t* data_;
-  std::size_t size_;
-  std::size_t at_ = 0;
-  HeapPacketPool pool_{packets, 1500};
+  void step() {
+    const auto command = byte();
+    switch (command % 8) {
+      case 0:
+        now_ += std::chrono::milliseconds(1 << (command >> 5));
+        expire();
+        break;
+      case 1:
+        for (const auto& core : cores_) {
+          core.device->set_port_up((command >> 4) % ports, (command & 8) != 0);
+        }
+        break;
+      case 2:
+        reconfigure(command);
+        break;
+      case 3:
+        take_over(command >> 3 & 1);
+        break;
+      case 7:
+        contribute(command >> 3 & 1);
+        break;
+      default:
+        receive(command >> 3 & 1);
+    }
+  }
+
   switching::SwitchConfig config_ = make_config();
-  PacketList table_updates_;
+  switching::Owners owners_{config_, cores};
+  std::array<Core, cores> cores_;
+  HandedOver handed_over_;
   Time now_ = Time{} + std::chrono::seconds(1);
 };
 
