@@ -11,6 +11,7 @@
 #include "host/rendezvous/rendezvous.h"
 #include "host/text.h"
 #include "host/transport/address.h"
+#include "host/tuning/measurement.h"
 
 namespace tributary::host {
 namespace {
@@ -151,6 +152,7 @@ RendezvousHello hello_of(const CommunicatorOptions& options) {
   hello.fallback = options.fallback == Fallback::error ? 1 : 0;
   hello.reproducible = options.reproducible ? 1 : 0;
   hello.rank = options.rank;
+  hello.never_doubles = tuning::may_double(options) ? 0 : 1;
   hello.world_size = options.world_size;
   hello.job = options.job;
   hello.algorithm = rendezvous_name(options.algorithm);

@@ -14,7 +14,7 @@
 namespace tributary::host {
 
 inline constexpr std::uint32_t rendezvous_magic = 0x54524942;  // "TRIB"
-inline constexpr std::uint16_t rendezvous_version = 10;
+inline constexpr std::uint16_t rendezvous_version = 11;
 inline constexpr auto install_the_same = "; install the same Tributary everywhere";
 
 using RendezvousNonce = std::array<std::uint8_t, 32>;
@@ -65,9 +65,10 @@ struct [[gnu::packed]] RendezvousHello {
   wire::be32 magic{rendezvous_magic};
   wire::be16 version{rendezvous_version};
   wire::Encapsulation encapsulation = wire::Encapsulation::udp;
-  std::uint8_t fallback : 1 = 0;      // 1: an error
-  std::uint8_t reproducible : 1 = 0;  // 1: sums are
-  std::uint8_t unused : 6 = 0;
+  std::uint8_t fallback : 1 = 0;       // 1: an error
+  std::uint8_t reproducible : 1 = 0;   // 1: sums are
+  std::uint8_t never_doubles : 1 = 0;  // 1: hosts add short vectors round their ring, too
+  std::uint8_t unused : 5 = 0;
   wire::be32 rank;
   wire::be32 world_size;
   wire::Ipv4Address address;

@@ -81,6 +81,9 @@ std::optional<std::string> disagreement(const RendezvousHello& hello, const std:
                                     : " does not ask for reproducible sums, rank 0 does") +
            ": give all ranks the same TRIBUTARY_REPRODUCIBLE";
   }
+  if (hello.never_doubles != host.never_doubles) {
+    return who + " and rank 0 differ in TRIBUTARY_DOUBLING (on or off)";
+  }
   if (hello.protocol != host.protocol) {
     return who + " " + different_protocol(hello, host);
   }

@@ -713,6 +713,20 @@ TEST(Communicator, RanksMustAgreeThatSumsAreReproducible) {
 }
 
 TEST(Communicator, RanksMustAgreeOnTheJob) {
+TEST(Communicator, RanksMustAgreeThatHostsDouble) {
+  const auto port = next_ports();
+  run_ranks(2, [=](std::uint32_t rank) {
+    auto options = options_of(rank, 2, port);
+    options.set("doubling", rank == 0 ? "on" : "off");
+    const auto communicator = Communicator::create(options);
+    ASSERT_FALSE(communicator);
+    EXPECT_EQ(communicator.error().code, Error::Code::rendezvous);
+    EXPECT_NE(communicator.error().message.find("rank 1 and rank 0 differ in TRIBUTARY_DOUBLING"),
+              std::string::npos)
+        << communicator.error().message;
+  });
+}
+
   const auto port = next_ports();
   run_ranks(2, [=](std::uint32_t rank) {
     auto options = options_of(rank, 2, port);

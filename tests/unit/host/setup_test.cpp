@@ -20,6 +20,13 @@ TEST(Setup, ByDefaultACollectiveLastsAsLongAsItMakesProgress) {
   EXPECT_EQ(patience_of({}), 30s);
 }
 
+TEST(Setup, AHelloSaysWhetherHostsDouble) {
+  CommunicatorOptions options;
+  EXPECT_EQ(hello_of(options).never_doubles, 0);
+  options.set("doubling", "off");
+  EXPECT_EQ(hello_of(options).never_doubles, 1);
+}
+
 TEST(Setup, ADeadlineAloneLeavesTimeToStandStill) {
   CommunicatorOptions options;
   options.deadline = 2min;

@@ -67,6 +67,9 @@ TEST(RendezvousTable, NamesEveryDisagreement) {
             "rank 2 asks for reproducible sums, rank 0 does not: give all ranks the same "
             "TRIBUTARY_REPRODUCIBLE");
   hello = hello_of(2, 3);
+  hello.never_doubles = 1;
+  EXPECT_EQ(complaint(hello), "rank 2 and rank 0 differ in TRIBUTARY_DOUBLING (on or off)");
+  hello = hello_of(2, 3);
   hello.algorithm = rendezvous_name("panama");
   EXPECT_NE(complaint(hello).find("algorithm"), std::string::npos);
   hello = hello_of(2, 3);
