@@ -8,8 +8,8 @@
 #include <string>
 
 #include "host/call.h"
-#include "host/clock.h"
 #include "host/communicator.h"
+#include "host/deadline.h"
 #include "host/error.h"
 #include "host/probe.h"
 #include "host/ring/ring.h"
@@ -31,7 +31,7 @@ class Carrier {
   // From now on other ranks are answered between collectives, too.
   virtual Result<void> attend() = 0;
   // Tries it out, together with the other ranks, and says by which algorithm to go on.
-  virtual Result<Choice> find_out(Ring& ring, Time until) = 0;
+  virtual Result<Choice> find_out(Ring& ring, const Deadline& until) = 0;
 
   // Whether it can carry that call; if not, the ring of the hosts does.
   virtual bool takes(const Call& /*call*/) const { return true; }

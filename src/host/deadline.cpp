@@ -12,6 +12,12 @@ Deadline Deadline::longer_by(Duration grace) const {
   return longer;
 }
 
+Deadline Deadline::no_later_than(Time latest) const {
+  auto earlier = *this;
+  earlier.fixed_ = std::min(fixed_, latest);
+  return earlier;
+}
+
 std::string Deadline::explain(std::string_view what) const {
   std::string text(what);
   if (requested() < std::min(fixed_, stalls_at())) {

@@ -35,21 +35,25 @@ class Deadline {
   // who waits looks again after look_interval.
   static constexpr Duration look_interval = std::chrono::milliseconds(100);
   void obey(const std::atomic<bool>* given_up) { given_up_ = given_up; }
+  bool is_given_up() const {
+    return given_up_ != nullptr && given_up_->load(std::memory_order_relaxed);
+  }
   // Of the request by which the collective was posted.
   void obey(const Limit* limit) { limit_ = limit; }
 
   // Of who waits for somebody with this one to give up.
   Deadline longer_by(Duration grace) const;
+  // Of a part of what has this one.
+  Deadline no_later_than(Time latest) const;
 
   Time due() const { return is_given_up() ? Time{} : std::min({fixed_, stalls_at(), requested()}); }
   bool passed(Time now) const { return now >= due(); }
+  // Until when to wait at most, before looking whether somebody has brought it forward.
+  Time next_look() const { return std::min(due(), Clock::now() + look_interval); }
   // Which of them it was, once it has passed: how an error message about `what` begins.
   std::string explain(std::string_view what) const;
 
  private:
-  bool is_given_up() const {
-    return given_up_ != nullptr && given_up_->load(std::memory_order_relaxed);
-  }
   Time requested() const { return limit_ == nullptr ? never : limit_->at(); }
   Time stalls_at() const { return stall_ == Duration::max() ? never : progressed_ + stall_; }
 

@@ -8,10 +8,9 @@
 namespace tributary::host {
 namespace {
 
-// Of the time there is: the exchange of what was seen needs some, too.
 constexpr int probe_share = 2;
 
-Result<void> reduce(Runner& runner, std::size_t bytes, Time until) {
+Result<void> reduce(Runner& runner, std::size_t bytes, const Deadline& until) {
   std::vector<std::byte> vector(bytes);
   Call call;
   call.collective = bytes == 0 ? Collective::barrier : Collective::allreduce;
@@ -20,7 +19,7 @@ Result<void> reduce(Runner& runner, std::size_t bytes, Time until) {
   return runner.run(call, until);
 }
 
-Result<void> reduce_all(const Probe& probe, Runner& runner, Time until) {
+Result<void> reduce_all(const Probe& probe, Runner& runner, const Deadline& until) {
   Result<void> done;
   for (auto bytes = probe.begin(); bytes != probe.end() && done; ++bytes) {
     done = reduce(runner, *bytes, until);
@@ -28,20 +27,20 @@ Result<void> reduce_all(const Probe& probe, Runner& runner, Time until) {
   return done;
 }
 
-Time latest_of_probe(Time until, Duration patience) {
-  const auto now = Clock::now();
-  return now + std::min<Duration>(patience, (until - now) / probe_share);
-}
-
 }  // namespace
 
-Result<Observation> observe(Runner& runner, Ring& ring, const Attempt& attempt, Time until,
-                            const Watch& watch) {
+Deadline deadline_of_attempt(const Deadline& until, Duration patience) {
+  const auto now = Clock::now();
+  return until.no_later_than(now + std::min<Duration>(patience, (until.due() - now) / probe_share));
+}
+
+Result<Observation> observe(Runner& runner, Ring& ring, const Attempt& attempt,
+                            const Deadline& until, const Watch& watch) {
   // Over a network that loses packets some ranks meet seconds later than others.
   if (auto together = ring.barrier(until); !together) {
     return tl::make_unexpected(together.error());
   }
-  const auto tried = attempt(runner, latest_of_probe(until, watch.patience));
+  const auto tried = attempt(runner, deadline_of_attempt(until, watch.patience));
   std::array<std::int64_t, 2> told{tried ? 0 : 1, watch.seen() ? 1 : 0};
   auto* const bytes = std::as_writable_bytes(std::span(told)).data();
   const Buffers buffers{bytes, bytes, told.size(), wire::ElementType::i64, wire::Operator::sum};
@@ -56,9 +55,9 @@ Result<Observation> observe(Runner& runner, Ring& ring, const Attempt& attempt, 
   return observation;
 }
 
-Result<Observation> look(Runner& runner, Ring& ring, const Probe& probe, Time until,
+Result<Observation> look(Runner& runner, Ring& ring, const Probe& probe, const Deadline& until,
                          const Watch& watch) {
-  const auto attempt = [&probe](Runner& with, Time latest) {
+  const auto attempt = [&probe](Runner& with, const Deadline& latest) {
     return reduce_all(probe, with, latest);
   };
   return observe(runner, ring, attempt, until, watch);

@@ -9,6 +9,7 @@
 
 #include "host/clock.h"
 #include "host/communicator_options.h"
+#include "host/deadline.h"
 #include "host/error.h"
 #include "host/ring/ring.h"
 #include "host/runner.h"
@@ -44,15 +45,17 @@ struct Watch {
   Duration patience = probe_patience;
 };
 
-// What a rank tries by `runner`, until that time.
-using Attempt = std::function<Result<void>(Runner& runner, Time until)>;
+// What a rank tries by `runner`.
+using Attempt = std::function<Result<void>(Runner& runner, const Deadline& until)>;
+// Of an attempt, out of the time that there is: telling each other what came of it needs some, too.
+Deadline deadline_of_attempt(const Deadline& until, Duration patience = probe_patience);
 
 // Has all ranks try at once, and tell each other over the ring, which works in any case, what came
 // of it and whether they have seen what they looked for.
-Result<Observation> observe(Runner& runner, Ring& ring, const Attempt& attempt, Time until,
-                            const Watch& watch = {});
+Result<Observation> observe(Runner& runner, Ring& ring, const Attempt& attempt,
+                            const Deadline& until, const Watch& watch = {});
 // Of reducing these vectors.
-Result<Observation> look(Runner& runner, Ring& ring, const Probe& probe, Time until,
+Result<Observation> look(Runner& runner, Ring& ring, const Probe& probe, const Deadline& until,
                          const Watch& watch = {});
 
 // "job 7, 4 ranks: "

@@ -116,11 +116,12 @@ Result<Opened> open(const CommunicatorOptions& options, const Endpoint& rendezvo
 }
 
 // Makes the connections with the ranks that it has met.
-Result<Connections> join(Opened mine, Rendezvous& met, Time until) {
+Result<Connections> join(Opened mine, Rendezvous& met, const Deadline& until) {
   const auto& meeting = met.meeting();
-  auto ring = Ring::connect(
-      meeting, std::move(mine.listener), until,
-      [&met](int fd, short events, Time latest) { return met.wait(fd, events, latest); });
+  auto ring = Ring::connect(meeting, std::move(mine.listener), until.due(),
+                            heeding(until, [&met](int fd, short events, Time latest) {
+                              return met.wait(fd, events, latest);
+                            }));
   if (!ring) {
     return error_of(ring);
   }
@@ -151,8 +152,8 @@ RendezvousHello hello_of(const CommunicatorOptions& options) {
   hello.encapsulation = options.encapsulation;
   hello.fallback = options.fallback == Fallback::error ? 1 : 0;
   hello.reproducible = options.reproducible ? 1 : 0;
-  hello.rank = options.rank;
   hello.never_doubles = tuning::may_double(options) ? 0 : 1;
+  hello.rank = options.rank;
   hello.world_size = options.world_size;
   hello.job = options.job;
   hello.algorithm = rendezvous_name(options.algorithm);
@@ -204,7 +205,7 @@ Result<void> check(const CommunicatorOptions& options) {
   return needs_no_check ? Result<void>() : protocol->check(options);
 }
 
-Result<Connections> connect(const CommunicatorOptions& options, Time until,
+Result<Connections> connect(const CommunicatorOptions& options, const Deadline& until,
                             std::optional<Listener> listener, const Result<void>& ready) {
   const auto place = resolve(options.rendezvous);
   if (!place) {

@@ -34,7 +34,7 @@ RendezvousHello hello_of(const CommunicatorOptions& options);
 // Opens the sockets, meets the other ranks, and joins the ring. The options are checked, and
 // outlive the carrier. `listener`: of rank 0, where it is met. `ready`: what this rank had to do
 // besides; if that failed, it tells the others.
-Result<Connections> connect(const CommunicatorOptions& options, Time until,
+Result<Connections> connect(const CommunicatorOptions& options, const Deadline& until,
                             std::optional<Listener> listener = std::nullopt,
                             const Result<void>& ready = {});
 

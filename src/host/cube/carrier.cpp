@@ -69,8 +69,8 @@ class CubeCarrier : public Carrier {
       : options_(options), payload_bytes_(job.payload_bytes) {}
 
   Result<void> attend() override { return {}; }
-  Result<Choice> find_out(Ring& ring, Time until) override {
-    const auto attempt = [this](Runner&, Time latest) { return connect(latest); };
+  Result<Choice> find_out(Ring& ring, const Deadline& until) override {
+    const auto attempt = [this](Runner&, const Deadline& latest) { return connect(latest.due()); };
     return observe(runner(), ring, attempt, until, {[] { return true; }, connect_patience})
         .and_then([&](const Observation& seen) -> Result<Choice> {
           const auto start = who(options_, runner().job().id);

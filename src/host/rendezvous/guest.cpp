@@ -23,8 +23,9 @@ tl::unexpected<Error> refused(std::string why) {
 
 Result<std::unique_ptr<RendezvousGuest>> RendezvousGuest::visit(const Endpoint& place,
                                                                 const RendezvousHello& mine,
-                                                                const Secret& secret, Time until) {
-  auto connection = connect_until(place, wire::Ipv4Address{}, until);
+                                                                const Secret& secret,
+                                                                const Deadline& until) {
+  auto connection = connect_until(place, wire::Ipv4Address{}, until.due(), heeding(until));
   if (!connection) {
     return refused("rank 0 does not listen at the rendezvous: " + connection.error().message);
   }
@@ -49,9 +50,10 @@ Result<std::unique_ptr<RendezvousGuest>> RendezvousGuest::visit(const Endpoint& 
   return guest;
 }
 
-Result<void> RendezvousGuest::greet(const RendezvousHello& mine, Time until) {
+Result<void> RendezvousGuest::greet(const RendezvousHello& mine, const Deadline& until) {
   RendezvousWelcome welcome;
-  if (auto heard = receive_all(fd_.get(), writable_bytes_of(welcome), until); !heard) {
+  if (auto heard = receive_all(fd_.get(), writable_bytes_of(welcome), until.due(), heeding(until));
+      !heard) {
     return heard;
   }
   if (welcome.magic.value() == membership_magic) {
@@ -67,7 +69,7 @@ Result<void> RendezvousGuest::greet(const RendezvousHello& mine, Time until) {
   greeting.hello = mine;
   greeting.nonce = session_.guest;
   greeting.proof = secret_.prove(RendezvousStep::greeting, session_, bytes_of(mine));
-  auto sent = send_all(fd_.get(), bytes_of(greeting), until);
+  auto sent = send_all(fd_.get(), bytes_of(greeting), until.due(), heeding(until));
   if (const auto theirs = welcome.version.value(); theirs != rendezvous_version) {
     // It was told all the same, so that rank 0 does not wait for who ends here.
     return refused("rank 0 speaks version " + std::to_string(theirs) +
@@ -78,18 +80,19 @@ Result<void> RendezvousGuest::greet(const RendezvousHello& mine, Time until) {
 }
 
 // What follows the reply; its text as an error if it failed.
-Result<std::vector<std::byte>> RendezvousGuest::hear(RendezvousStep step, Time until) {
+Result<std::vector<std::byte>> RendezvousGuest::hear(RendezvousStep step, const Deadline& until) {
+  const auto wait = heeding(until);
   RendezvousReply reply;
   RendezvousProof proof;
-  if (auto heard = receive_all(fd_.get(), writable_bytes_of(reply), until); !heard) {
+  if (auto heard = receive_all(fd_.get(), writable_bytes_of(reply), until.due(), wait); !heard) {
     return tl::make_unexpected(heard.error());
   }
   if (reply.magic.value() != rendezvous_magic || reply.bytes.value() > message_bytes_max) {
     return refused(to_string(place_) + " is not a Tributary rendezvous");
   }
   std::vector<std::byte> body(reply.bytes.value());
-  const auto heard = receive_all(fd_.get(), body, until).and_then([&] {
-    return receive_all(fd_.get(), writable_bytes_of(proof), until);
+  const auto heard = receive_all(fd_.get(), body, until.due(), wait).and_then([&] {
+    return receive_all(fd_.get(), writable_bytes_of(proof), until.due(), wait);
   });
   if (!heard) {
     return refused("answer of rank 0: " + heard.error().message);
@@ -121,7 +124,7 @@ Result<bool> RendezvousGuest::wait(int fd, short events, Time until) {
   }
 }
 
-Result<void> RendezvousGuest::conclude(const Result<void>& mine, Time until) {
+Result<void> RendezvousGuest::conclude(const Result<void>& mine, const Deadline& until) {
   if (concluded_) {
     return mine;
   }
@@ -133,12 +136,12 @@ Result<void> RendezvousGuest::conclude(const Result<void>& mine, Time until) {
   const auto proof = secret_.prove(RendezvousStep::outcome, session_, bytes_of(reply), body);
   // If rank 0 has ended, what it said last tells why.
   for (const auto part : {bytes_of(reply), body, bytes_of(proof)}) {
-    (void)send_all(fd_.get(), part, until);
+    (void)send_all(fd_.get(), part, until.due());
   }
   return mine ? hear_conclusion(until) : mine;
 }
 
-Result<void> RendezvousGuest::hear_conclusion(Time until) {
+Result<void> RendezvousGuest::hear_conclusion(const Deadline& until) {
   concluded_ = true;
   const auto heard = hear(RendezvousStep::conclusion, until);
   if (heard || heard.error().code == Error::Code::rendezvous) {

@@ -17,18 +17,19 @@ class RendezvousGuest : public Rendezvous {
   // One visit; null: rank 0 was not ready, try again.
   static Result<std::unique_ptr<RendezvousGuest>> visit(const Endpoint& place,
                                                         const RendezvousHello& mine,
-                                                        const Secret& secret, Time until);
+                                                        const Secret& secret,
+                                                        const Deadline& until);
 
   Result<bool> wait(int fd, short events, Time until) override;
-  Result<void> conclude(const Result<void>& mine, Time until) override;
+  Result<void> conclude(const Result<void>& mine, const Deadline& until) override;
 
  private:
   RendezvousGuest(const Endpoint& place, const Secret& secret, FileDescriptor fd)
       : place_(place), secret_(secret), fd_(std::move(fd)) {}
 
-  Result<void> greet(const RendezvousHello& mine, Time until);
-  Result<std::vector<std::byte>> hear(RendezvousStep step, Time until);
-  Result<void> hear_conclusion(Time until);
+  Result<void> greet(const RendezvousHello& mine, const Deadline& until);
+  Result<std::vector<std::byte>> hear(RendezvousStep step, const Deadline& until);
+  Result<void> hear_conclusion(const Deadline& until);
 
   Endpoint place_;
   Secret secret_;

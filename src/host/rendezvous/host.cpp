@@ -31,16 +31,16 @@ T front_of(const std::vector<std::byte>& bytes) {
 
 }  // namespace
 
-Result<void> RendezvousHost::gather(Time until) {
+Result<void> RendezvousHost::gather(const Deadline& until) {
   while (!table_.complete()) {
-    if (const auto looked = look(-1, 0, until); !looked) {
-      return refuse(looked.error().message, until);
+    if (const auto looked = look(-1, 0, until.next_look()); !looked) {
+      return refuse(looked.error().message, until.due());
     }
-    if (Clock::now() >= until) {
-      return refuse(missing_text(), until);
+    if (until.passed(Clock::now())) {
+      return refuse(until.is_given_up() ? meeting_given_up : missing_text(), until.due());
     }
   }
-  agree(until);
+  agree(until.due());
   return {};
 }
 
@@ -318,7 +318,7 @@ Result<bool> RendezvousHost::wait(int fd, short events, Time until) {
   }
 }
 
-Result<void> RendezvousHost::conclude(const Result<void>& mine, Time until) {
+Result<void> RendezvousHost::conclude(const Result<void>& mine, const Deadline& until) {
   if (!mine && !concluded_) {
     (void)fail_all("rank 0: " + mine.error().message);
   }
@@ -326,16 +326,17 @@ Result<void> RendezvousHost::conclude(const Result<void>& mine, Time until) {
     return mine;
   }
   for (auto unready = unready_text(); !unready.empty(); unready = unready_text()) {
-    if (Clock::now() >= until) {
-      return fail_all(unready + " did not join the ring by the deadline");
+    if (until.passed(Clock::now())) {
+      return fail_all(until.is_given_up() ? meeting_given_up
+                                          : unready + " did not join the ring by the deadline");
     }
-    if (const auto looked = look(-1, 0, until); !looked) {
+    if (const auto looked = look(-1, 0, until.next_look()); !looked) {
       return fail_all(looked.error().message);
     }
   }
   RendezvousReply done;
   for (const auto& connection : connections_) {
-    tell(connection, RendezvousStep::conclusion, std::as_bytes(std::span(&done, 1)), until);
+    tell(connection, RendezvousStep::conclusion, std::as_bytes(std::span(&done, 1)), until.due());
   }
   concluded_ = true;
   return {};

@@ -24,10 +24,10 @@ class RendezvousHost : public Rendezvous {
       : listener_(std::move(listener)), mine_(mine), secret_(secret), table_(mine) {}
 
   // Until all have come and are told of each other.
-  Result<void> gather(Time until);
+  Result<void> gather(const Deadline& until);
 
   Result<bool> wait(int fd, short events, Time until) override;
-  Result<void> conclude(const Result<void>& mine, Time until) override;
+  Result<void> conclude(const Result<void>& mine, const Deadline& until) override;
 
  private:
   enum class State : std::uint8_t {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "host/rendezvous/rendezvous.h"
 
+#include <algorithm>
 #include <thread>
 #include <utility>
 
@@ -15,7 +16,7 @@ namespace {
 using Met = Result<std::unique_ptr<Rendezvous>>;
 
 Met meet_as_host(const Endpoint& place, const RendezvousHello& hello, const Secret& secret,
-                 Time until, std::optional<Listener> given) {
+                 const Deadline& until, std::optional<Listener> given) {
   auto listener = given ? Result<Listener>(std::move(*given)) : listen_on(place);
   if (!listener) {
     return fail(Error::Code::rendezvous, "rendezvous: " + listener.error().message);
@@ -28,9 +29,9 @@ Met meet_as_host(const Endpoint& place, const RendezvousHello& hello, const Secr
 }
 
 Met meet_as_guest(const Endpoint& place, const RendezvousHello& hello, const Secret& secret,
-                  Time until) {
+                  const Deadline& until) {
   constexpr auto pause = std::chrono::milliseconds(20);
-  while (Clock::now() < until) {
+  while (!until.passed(Clock::now())) {
     auto guest = RendezvousGuest::visit(place, hello, secret, until);
     if (!guest || *guest != nullptr) {
       return guest;
@@ -44,8 +45,22 @@ Met meet_as_guest(const Endpoint& place, const RendezvousHello& hello, const Sec
 
 }  // namespace
 
-Met meet(const Endpoint& place, const RendezvousHello& hello, std::string_view secret, Time until,
-         std::optional<Listener> listener) {
+Wait heeding(const Deadline& until, Wait wait) {
+  return [until, wait = std::move(wait)](int fd, short events, Time latest) -> Result<bool> {
+    for (;;) {
+      if (until.is_given_up()) {
+        return fail(Error::Code::rendezvous, meeting_given_up);
+      }
+      auto ready = wait(fd, events, std::min(latest, Clock::now() + Deadline::look_interval));
+      if (!ready || *ready || Clock::now() >= latest) {
+        return ready;
+      }
+    }
+  };
+}
+
+Met meet(const Endpoint& place, const RendezvousHello& hello, std::string_view secret,
+         const Deadline& until, std::optional<Listener> listener) {
   if (::sodium_init() < 0) {
     return fail(Error::Code::internal, "libsodium has no source of randomness");
   }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "host/clock.h"
+#include "host/deadline.h"
 #include "host/error.h"
 #include "host/job.h"
 #include "host/rendezvous/messages.h"
@@ -21,6 +22,11 @@ struct Meeting {
   std::vector<RendezvousEnd> ends;  // by rank
 };
 
+// What is said where a meeting is given up (Deadline::obey).
+inline constexpr auto meeting_given_up = "the meeting was given up";
+// As that one, but fails when `until` is given up.
+Wait heeding(const Deadline& until, Wait wait = wait_alone);
+
 // The connections of a meeting, kept until all ranks have what they need of each other: meanwhile a
 // rank that fails says so, and all others hear of it at once.
 class Rendezvous {
@@ -34,7 +40,7 @@ class Rendezvous {
   // As wait_for(); an error with code rendezvous if another rank fails meanwhile.
   virtual Result<bool> wait(int fd, short events, Time until) = 0;
   // Tells how this rank has fared, and waits until all have done well, or one has not.
-  virtual Result<void> conclude(const Result<void>& mine, Time until) = 0;
+  virtual Result<void> conclude(const Result<void>& mine, const Deadline& until) = 0;
 
  protected:
   Meeting meeting_;
@@ -43,9 +49,9 @@ class Rendezvous {
 // Rank 0 waits at `place` for all others, the others go there; it checks that they agree and hands
 // out the table; with `listener`, where he listens already, at that. The payload and the window
 // agreed on are the smallest of all. With a secret, who does not know the same one is a stranger,
-// whom rank 0 turns away. Ends by `until`.
+// whom rank 0 turns away. Ends by `until`, or soon after that was given up.
 Result<std::unique_ptr<Rendezvous>> meet(const Endpoint& place, const RendezvousHello& hello,
-                                         std::string_view secret, Time until,
+                                         std::string_view secret, const Deadline& until,
                                          std::optional<Listener> listener = std::nullopt);
 
 }  // namespace tributary::host

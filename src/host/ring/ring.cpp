@@ -24,11 +24,6 @@ constexpr auto not_joined = " did not join this collective";
 
 using Kind = RingAnnouncement::Kind;
 
-// Until when to wait at most, before looking whether somebody has brought the deadline forward.
-Time next_look(const Deadline& until) {
-  return std::min(until.due(), Clock::now() + Deadline::look_interval);
-}
-
 // What came of a stream, by the time when all of it should have.
 template <typename Stream>
 std::string shortfall(const Stream& stream, const std::string& who) {
@@ -158,7 +153,7 @@ Result<void> Ring::guard(std::string_view what, const Deadline& until, Result<vo
 // Looks elsewhere than `here` whenever it has waited for long.
 Wait Ring::wait_within(const Deadline& until, const RingPeer* here) {
   return [this, &until, here](int fd, short events, Time) -> Result<bool> {
-    while (!wait_for(fd, events, next_look(until))) {
+    while (!wait_for(fd, events, until.next_look())) {
       if (until.passed(Clock::now())) {
         return false;
       }
@@ -254,7 +249,7 @@ Result<void> Ring::pump(Stream& stream, RingPeer& to, RingPeer& from, Deadline& 
       return fail(Error::Code::timeout, shortfall(stream, rank_text(from.rank)));
     }
     if (!moved) {
-      const auto look = next_look(until);
+      const auto look = until.next_look();
       await(stream, to, from, look);
       if (Clock::now() < look) {
         continue;

@@ -128,7 +128,7 @@ class CanaryCarrier final : public MachineCarrier<CanaryCollectives> {
       : MachineCarrier(machine_of(job, options), std::move(transport), options,
                        headers_bytes_of(job.encapsulation)) {}
 
-  Result<Choice> find_out(Ring& ring, Time until) override {
+  Result<Choice> find_out(Ring& ring, const Deadline& until) override {
     const auto full = machine().job().payload_bytes;
     auto observed = look_with(full, probe_patience, ring, until);
     if (observed && observed->failed != 0) {
@@ -167,7 +167,7 @@ class CanaryCarrier final : public MachineCarrier<CanaryCollectives> {
  private:
   // A tiny allreduce, in which each rank (of the first few) leads one full packet.
   Result<Observation> look_with(std::uint32_t payload_bytes, Duration patience, Ring& ring,
-                                Time until) {
+                                const Deadline& until) {
     with_machine([=](auto& machine) { machine.set_payload(payload_bytes); });
     const auto blocks = std::size_t{std::min(machine().job().world_size(), probe_blocks_max)};
     const auto seen = [this] {
@@ -178,7 +178,8 @@ class CanaryCarrier final : public MachineCarrier<CanaryCollectives> {
   }
 
   // For the largest packets that pass: what came of them, or `of_full` where there are none.
-  Result<Observation> search(std::uint32_t full, Observation of_full, Ring& ring, Time until) {
+  Result<Observation> search(std::uint32_t full, Observation of_full, Ring& ring,
+                             const Deadline& until) {
     const auto headers_bytes = headers_bytes_of(machine().job().encapsulation);
     PathSearch path(payload_bytes_behind(headers_bytes, base_mtu), full, payload_granule);
     auto best = std::move(of_full);

@@ -70,7 +70,7 @@ Result<Choice> choose_sparse(const CommunicatorOptions& options, const FlareColl
 }
 
 // An empty block of each flow.
-Result<void> reduce_empty_blocks(Runner& runner, Time until) {
+Result<void> reduce_empty_blocks(Runner& runner, const Deadline& until) {
   const auto full = flare_sparse_full(runner.job().payload_bytes);
   const wire::FlareSparseShape shape{wire::element_bytes(wire::ElementType::f32), full};
   SparseElements sum;
@@ -89,7 +89,7 @@ class FlareCarrier final : public MachineCarrier<FlareCollectives> {
       : MachineCarrier(std::make_unique<FlareCollectives>(job, plan), std::move(transport), options,
                        flare_headers_bytes) {}
 
-  Result<Choice> find_out(Ring& ring, Time until) override {
+  Result<Choice> find_out(Ring& ring, const Deadline& until) override {
     auto choice = find_out_dense(ring, until);
     // Switches do not add up what is sparse in an order that is always the same.
     const bool may_be_sparse = machine().has_sparse() && !options().reproducible;
@@ -110,14 +110,14 @@ class FlareCarrier final : public MachineCarrier<FlareCollectives> {
 
  private:
   // A full packet of each flow: every core that has some of the blocks is asked.
-  Result<Choice> find_out_dense(Ring& ring, Time until) {
+  Result<Choice> find_out_dense(Ring& ring, const Deadline& until) {
     const auto bytes = std::size_t{wire::flare_flows} * machine().job().payload_bytes;
     return look(runner(), ring, {bytes}, until).and_then([&](const Observation& observation) {
       return choose(options(), machine(), observation);
     });
   }
 
-  Result<Choice> find_out_sparse(Ring& ring, Time until, const Choice& dense) {
+  Result<Choice> find_out_sparse(Ring& ring, const Deadline& until, const Choice& dense) {
     return observe(runner(), ring, reduce_empty_blocks, until)
         .and_then([&](const Observation& observation) {
           takes_sparse_ = observation.failed == 0;

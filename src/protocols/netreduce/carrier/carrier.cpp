@@ -36,7 +36,7 @@ constexpr std::uint32_t roce_headers_bytes =
 template <typename Base>
 class NetReduceCarrier : public Base {
  public:
-  Result<Choice> find_out(Ring& ring, Time until) final {
+  Result<Choice> find_out(Ring& ring, const Deadline& until) final {
     auto& runner = this->runner();
     return observe_netreduce(netreduce_plan_of(own_), runner, ring, until)
         .and_then([&](const Observation& observation) {
@@ -191,7 +191,7 @@ Result<void> divide_rings(CommunicatorOptions& options, std::uint32_t group) {
 }  // namespace
 
 Result<Observation> observe_netreduce(const NetReducePlan& plan, Runner& runner, Ring& ring,
-                                      Time until) {
+                                      const Deadline& until) {
   return look(runner, ring, {0, plan.element_bytes(1)}, until);
 }
 

@@ -58,7 +58,7 @@ class PanamaCarrier final : public MachineCarrier<PanamaCollectives> {
                        std::move(transport), options, panama_headers_bytes) {}
 
   // A full packet in each tree.
-  Result<Choice> find_out(Ring& ring, Time until) override {
+  Result<Choice> find_out(Ring& ring, const Deadline& until) override {
     const auto bytes = machine().plan().trees.size() * machine().job().payload_bytes;
     return look(runner(), ring, {bytes}, until).and_then([&](const Observation& observation) {
       return choose(options(), machine(), observation);
