@@ -73,6 +73,11 @@ Result<void> Communicator::State::tune(Time until) {
   }
   plan = host::tuning::Plan(measured->costs);
   ring->double_up_to(plan.doubling_up_to());
+  if (!measured->failure.empty()) {
+    notify(host::LogLevel::warn,
+           host::who(options, job().id) + algorithm +
+               " carries allreduces of all sizes, as measuring it ended: " + measured->failure);
+  }
   tuned_for = measured->taken;
   if (tuned_for != host::Duration{}) {
     notify(host::LogLevel::info, host::who(options, job().id) + "measured for " +

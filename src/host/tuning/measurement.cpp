@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "host/call.h"
+#include "host/probe.h"
 #include "host/ring/sizes.h"
 #include "host/text.h"
 #include "host/tuning/parameters.h"
@@ -22,53 +23,79 @@ namespace {
 
 using Times = std::array<std::int64_t, repetitions>;  // ns
 
+// What came of a trial.
+struct Outcome {
+  Times times{};
+  std::int64_t failed = 0;  // ranks for which the carrier did
+};
+
 // Over the ring, which works in any case.
 template <std::size_t count>
 Result<void> agree(Ring& ring, std::array<std::int64_t, count>& numbers, wire::Operator op,
-                   Time until) {
+                   const Deadline& until) {
   auto* const bytes = std::as_writable_bytes(std::span(numbers)).data();
   return ring.allreduce({bytes, bytes, count, wire::ElementType::i64, op}, until);
 }
 
 class Rank {
  public:
-  Rank(Runner& carrier, Ring& ring, Time until) : carrier_(carrier), ring_(ring), until_(until) {}
+  Rank(Runner& carrier, Ring& ring, const Deadline& until)
+      : carrier_(carrier), ring_(ring), until_(until) {}
 
   // How long a rank was in each repetition, in the mean of all ranks. Not the longest one: of ranks
   // that come one after the other the first one waits for the last one, which then is ahead as
   // much in the next call. So each call would count what is between them.
-  Result<Times> times_of(const Trial& trial) {
-    Times times{};
+  //
+  // Whoever the carrier fails for counts what is left of the trial, as the others may have begun
+  // it. The ring cannot be used any more where it fails: that is the end of everything.
+  Result<Outcome> carry_out(const Trial& trial) {
+    std::array<std::int64_t, repetitions + 1> told{};  // and whether it failed
     ring_.double_up_to(trial.means == Means::doubling ? std::numeric_limits<std::size_t>::max()
                                                       : 0);
     vector_.resize(trial.bytes / sizeof(float));
+    const auto latest = deadline_of_attempt(until_);
     Result<void> done;
-    for (auto time = times.begin(); time != times.end() && done; ++time) {
+    for (std::size_t i = 0; i < repetitions && done; ++i) {
       const auto began = Clock::now();
-      done = reduce(trial.means);
-      *time = std::chrono::nanoseconds(Clock::now() - began).count();
+      done = trial.means == Means::carrier ? carry(latest) : ring_.allreduce(sum().buffers, until_);
+      told[i] = std::chrono::nanoseconds(Clock::now() - began).count();
     }
     ring_.double_up_to(doubling_bytes_max);
-    return done.and_then([&] { return agree(ring_, times, wire::Operator::sum, until_); }).map([&] {
-      for (auto& time : times) {
-        time /= carrier_.job().world_size();
-      }
-      return times;
+    if (!done) {
+      return tl::make_unexpected(done.error());
+    }
+    told[repetitions] = failure_.empty() ? 0 : 1;
+    return agree(ring_, told, wire::Operator::sum, until_).map([&] {
+      Outcome outcome;
+      std::transform(told.begin(), told.end() - 1, outcome.times.begin(),
+                     [&](std::int64_t time) { return time / carrier_.job().world_size(); });
+      outcome.failed = told[repetitions];
+      return outcome;
     });
   }
+  // Of this rank's carrier; empty: none.
+  const std::string& failure() const { return failure_; }
 
  private:
-  Result<void> reduce(Means means) {
+  Call sum() {
     auto* const bytes = std::as_writable_bytes(std::span(vector_)).data();
     Call call;
     call.buffers = {bytes, bytes, vector_.size(), wire::ElementType::f32, wire::Operator::sum};
-    return means == Means::carrier ? carrier_.run(call, until_)
-                                   : ring_.allreduce(call.buffers, until_);
+    return call;
+  }
+  Result<void> carry(const Deadline& latest) {
+    if (!failure_.empty()) {
+      carrier_.skip(sum());
+    } else if (const auto done = carrier_.run(sum(), latest); !done) {
+      failure_ = done.error().message;
+    }
+    return {};
   }
 
   Runner& carrier_;
   Ring& ring_;
-  Time until_;
+  Deadline until_;
+  std::string failure_;
   std::vector<float> vector_{};
 };
 
@@ -83,22 +110,29 @@ Duration time_allowed(const CommunicatorOptions& options) {
   return values.on("tune") && may_double(options) ? values.duration("tune_time") : Duration{};
 }
 
-Result<Measurement> measure(Runner& carrier, Ring& ring, Duration allowed, Time until) {
+Result<Measurement> measure(Runner& carrier, Ring& ring, Duration allowed, const Deadline& until) {
   std::array<std::int64_t, 1> least{std::chrono::nanoseconds(allowed).count()};
   if (auto agreed = agree(ring, least, wire::Operator::min, until); !agreed) {
     return tl::make_unexpected(agreed.error());
   }
-  Trials trials(carrier.job().world_size(), std::chrono::nanoseconds(least[0]));
+  const auto world_size = carrier.job().world_size();
+  Trials trials(world_size, std::chrono::nanoseconds(least[0]));
   Rank rank(carrier, ring, until);
   while (const auto trial = trials.next()) {
-    auto times = rank.times_of(*trial);
-    if (!times) {
-      return tl::make_unexpected(times.error());
+    auto outcome = rank.carry_out(*trial);
+    if (!outcome) {
+      return tl::make_unexpected(outcome.error());
     }
-    std::ranges::sort(*times);
-    const auto total = std::accumulate(times->begin(), times->end(), std::int64_t{0});
+    auto& times = outcome->times;
+    if (outcome->failed != 0) {
+      const auto ranks = of(static_cast<std::uint32_t>(outcome->failed), world_size);
+      return Measurement{
+          {}, {}, "it failed for " + ranks + (rank.failure().empty() ? "" : ": " + rank.failure())};
+    }
+    std::ranges::sort(times);
+    const auto total = std::accumulate(times.begin(), times.end(), std::int64_t{0});
     trials.note(*trial, std::chrono::nanoseconds(total),
-                std::chrono::nanoseconds((*times)[repetitions / 2]));
+                std::chrono::nanoseconds(times[repetitions / 2]));
   }
   return Measurement{trials.costs(), trials.taken()};
 }

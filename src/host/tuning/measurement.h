@@ -6,6 +6,7 @@
 
 #include "host/clock.h"
 #include "host/communicator_options.h"
+#include "host/deadline.h"
 #include "host/error.h"
 #include "host/ring/ring.h"
 #include "host/runner.h"
@@ -18,18 +19,21 @@ bool may_double(const CommunicatorOptions& options);
 // What these allow measuring to take; 0: it is off.
 Duration time_allowed(const CommunicatorOptions& options);
 
-// What ranks measured together: the same on all of them.
+// What ranks measured together: the same on all of them, but for the text.
 struct Measurement {
   CostTable costs;
   Duration taken{};  // by what was measured; 0: nothing was
+  // Why nothing counts: the carrier failed in a trial, for some rank. Empty: it did not.
+  std::string failure{};
   // "8 B: canary 0.210 ms, doubling 0.104 ms; 4 KiB: ..."
   std::string text(std::string_view carrier) const;
 };
 
 // Has all ranks carry out the same allreduces by each means, from short to long vectors, until the
 // least time that one of them allows is used up. After each size of each means they tell each other
-// over the ring how long it took: from these numbers, which all have, follows what is done next.
-// When it returns the ring doubles as it did before.
-Result<Measurement> measure(Runner& carrier, Ring& ring, Duration allowed, Time until);
+// over the ring how long it took, and whether it went well: from these numbers, which all have,
+// follows what is done next. Where the carrier fails, it is over. When it returns the ring doubles
+// as it did before.
+Result<Measurement> measure(Runner& carrier, Ring& ring, Duration allowed, const Deadline& until);
 
 }  // namespace tributary::host::tuning
