@@ -35,7 +35,8 @@ Result<Communicator> Communicator::create(const CommunicatorOptions& options) {
 
 // `ready`: whether this rank is; if not, it tells the others, and none gets a communicator.
 Result<Communicator> Communicator::create(const CommunicatorOptions& options,
-                                          host::Listener* listener, const Result<void>& ready) {
+                                          host::Listener* listener, const Result<void>& ready,
+                                          const std::atomic<bool>* given_up) {
   if (auto checked = host::check(options); !checked) {
     return tl::make_unexpected(checked.error());
   }
@@ -47,7 +48,8 @@ Result<Communicator> Communicator::create(const CommunicatorOptions& options,
   state->options = options;
   state->log_level = host::log_level_of(options);
   if (options.world_size > 1) {
-    const auto until = state->patience();
+    host::Deadline until(state->patience());
+    until.obey(given_up);
     auto connections = host::connect(
         state->options, until,
         listener == nullptr ? std::nullopt : std::optional(std::move(*listener)), ready);
@@ -118,6 +120,10 @@ void Communicator::abort() {
     state_->machine->shut_down();
   }
   const std::lock_guard lock(state_->closing);
+  state_->aborted_here = true;
+  if (state_->regrouping) {
+    state_->elastic->member->give_up();
+  }
   if (state_->ring) {
     state_->ring->shut_down();
   }

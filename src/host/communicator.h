@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -197,7 +198,7 @@ class Communicator {
   // waits to join is taken in. Who stays keeps its rank, but for ranks that would be left out in
   // between; rank 0 is one of them. With `world_size`, others are waited for until there are so
   // many, as long as that. After an error it may be called again, unless that is membership_ended:
-  // this process is no member any more.
+  // this process is no member any more; or aborted, by abort().
   Result<Communicator> regroup(std::uint32_t world_size = 0);
   MembershipState membership() const;
 
@@ -219,9 +220,10 @@ class Communicator {
 
  private:
   friend class host::Bootstrap;
-  // Rank 0 is met where it listens already, if it does.
+  // Rank 0 is met where it listens already, if it does. Another thread gives it up by the flag.
   static Result<Communicator> create(const CommunicatorOptions& options, host::Listener* listener,
-                                     const Result<void>& ready = {});
+                                     const Result<void>& ready = {},
+                                     const std::atomic<bool>* given_up = nullptr);
   // Ranks of one machine go to the others together. `name`: no other communicator's. Handlers and
   // sparse vectors are refused.
   static Result<Communicator> create_sharing(const CommunicatorOptions& options,
@@ -235,7 +237,8 @@ class Communicator {
                                    const CommunicatorOptions& options, std::uint64_t after,
                                    std::chrono::nanoseconds patience);
   static Result<Communicator> meet(host::Member& member, const CommunicatorOptions& options,
-                                   const host::MembershipPlace& place);
+                                   const host::MembershipPlace& place,
+                                   const std::atomic<bool>& given_up);
 
   friend class ParallelCommunicator;
   // What goes up from now on with every progress of a collective. It outlives this object.

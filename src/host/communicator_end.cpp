@@ -117,7 +117,8 @@ void Communicator::State::finalize() {
   }
   // What a device sends again may take seconds: it is patient.
   const auto until = patience();
-  while (carrier->on_device() && carrier->runner().retaining() && Clock::now() < until) {
+  while (carrier->on_device() && carrier->runner().retaining() && !aborted &&
+         Clock::now() < until) {
     std::this_thread::sleep_for(finalize_pause);
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // How a communicator of an elastic world comes to be, ends, and is followed by the next one.
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <mutex>
 #include <string>
@@ -28,6 +29,8 @@ constexpr auto keeper_grace = std::chrono::seconds(2);
 constexpr auto news_grace = std::chrono::seconds(1);
 // Of members that are gone before they have met the others.
 constexpr int attempts_max = 16;
+
+constexpr auto aborted_text = "the communicator was aborted on this rank";
 
 std::string membership_text(std::uint64_t epoch) {
   return "membership " + std::to_string(epoch);
@@ -115,13 +118,17 @@ Result<Communicator> Communicator::form(const std::shared_ptr<Member>& member,
       return tl::make_unexpected(missed(options, place.error(), began));
     }
     after = place->epoch.value();
-    auto made = meet(*member, options, *place);
+    std::atomic<bool> ended = false;
+    member->watch(after, [&ended] { ended = true; });
+    auto made = meet(*member, options, *place, ended);
+    member->watch(0, nullptr);
     if (made) {
       made->state_->adopt({member, *place, options});
       return made;
     }
+    const auto why = ended ? member->why_ended(after) : std::nullopt;
     error = {made.error().code,
-             membership_text(after) + " did not come to be: " + made.error().message};
+             membership_text(after) + " did not come to be: " + why.value_or(made.error().message)};
     if (!member->await_end(after, Clock::now() + news_grace)) {
       break;
     }
@@ -133,7 +140,8 @@ Result<Communicator> Communicator::form(const std::shared_ptr<Member>& member,
 
 // With the members that the keeper has named, in a world that stays the same.
 Result<Communicator> Communicator::meet(Member& member, const CommunicatorOptions& options,
-                                        const MembershipPlace& place) {
+                                        const MembershipPlace& place,
+                                        const std::atomic<bool>& given_up) {
   auto mine = options;
   mine.membership = Membership::fixed;
   mine.rank = place.rank.value();
@@ -150,7 +158,8 @@ Result<Communicator> Communicator::meet(Member& member, const CommunicatorOption
     std::copy(all->begin(), all->end(), static_cast<std::byte*>(out));
     return true;
   };
-  auto made = host::Bootstrap::create(mine, mine.world_size, allgather);
+  auto made =
+      host::Bootstrap::create(mine, mine.world_size, allgather, host::Sharing::none, &given_up);
   return failed ? tl::make_unexpected(*failed) : std::move(made);
 }
 
@@ -165,9 +174,32 @@ Result<Communicator> Communicator::regroup(std::uint32_t world_size) {
     return host::invalid("a world has at most " + std::to_string(host::members_max) +
                          " ranks, so do not wait for " + std::to_string(world_size));
   }
+  return state_->regroup(world_size);
+}
+
+// Unless abort() has been called, or is before it is over.
+Result<Communicator> Communicator::State::regroup(std::uint32_t world_size) {
+  const auto begin = [this] {
+    const std::lock_guard lock(closing);
+    regrouping = !aborted_here;
+    return regrouping;
+  };
+  const auto end = [this] {
+    const std::lock_guard lock(closing);
+    regrouping = false;
+    return !aborted_here;
+  };
+  if (!begin()) {
+    return fail(Error::Code::aborted, aborted_text);
+  }
+  auto next = find_next(world_size);
+  return end() ? std::move(next) : fail(Error::Code::aborted, aborted_text);
+}
+
+Result<Communicator> Communicator::State::find_next(std::uint32_t world_size) {
   // A call before this one may have come to memberships that did not come to be.
   const auto epoch = std::max(elastic->place.epoch.value(), elastic->member->latest());
-  state_->end_membership();
+  end_membership();
   const auto patience = host::patience_of(elastic->options);
   if (auto asked = elastic->member->ask(wish_of(epoch, world_size, patience)); !asked) {
     // What was heard last tells why.
@@ -210,15 +242,14 @@ void Communicator::State::await_reason(const Error& error) {
 }
 
 tl::unexpected<Error> Communicator::State::fail_as_aborted() const {
-  constexpr auto aborted_here = "the communicator was aborted on this rank";
   if (!elastic) {
-    return fail(Error::Code::aborted, aborted_here);
+    return fail(Error::Code::aborted, aborted_text);
   }
   const auto epoch = elastic->place.epoch.value();
   const bool dismissed = elastic->member->is_dismissed();
   const auto why = elastic->member->why_ended(epoch);  // there is one if it was dismissed by then
-  if (!why && !regrouped) {
-    return fail(Error::Code::aborted, aborted_here);
+  if (aborted_here || (!why && !regrouped)) {
+    return fail(Error::Code::aborted, aborted_text);
   }
   const std::string reason =
       dismissed ? *why

@@ -16,12 +16,11 @@ namespace {
 using host::By;
 using host::Call;
 using host::Collective;
-using host::Time;
 using host::exact::Manner;
 
 }  // namespace
 
-Result<void> Communicator::State::select(Time until) {
+Result<void> Communicator::State::select(const host::Deadline& until) {
   const bool hosts_alone = host::are_hosts_alone(options.algorithm);
   if (options.algorithm != host::ring_algorithm) {
     if (auto attending = carrier->attend(); !attending) {
@@ -63,7 +62,7 @@ bool Communicator::State::may_tune() const {
          !(protocol.partial != nullptr && protocol.partial(options));
 }
 
-Result<void> Communicator::State::tune(Time until) {
+Result<void> Communicator::State::tune(const host::Deadline& until) {
   const auto measured =
       host::tuning::measure(carrier->runner(), *ring, host::tuning::time_allowed(options), until);
   if (!measured) {
@@ -73,12 +72,12 @@ Result<void> Communicator::State::tune(Time until) {
   }
   plan = host::tuning::Plan(measured->costs);
   ring->double_up_to(plan.doubling_up_to());
+  tuned_for = measured->taken;
   if (!measured->failure.empty()) {
     notify(host::LogLevel::warn,
            host::who(options, job().id) + algorithm +
                " carries allreduces of all sizes, as measuring it ended: " + measured->failure);
   }
-  tuned_for = measured->taken;
   if (tuned_for != host::Duration{}) {
     notify(host::LogLevel::info, host::who(options, job().id) + "measured for " +
                                      host::milliseconds_text(tuned_for) + ", allreduces go by " +

@@ -74,8 +74,8 @@ struct Communicator::State {
   bool is_late() const { return limit.at() != host::never && limit.passed(host::Clock::now()); }
   // What does not make progress takes no longer.
   host::Time patience() const { return host::Clock::now() + host::patience_of(options); }
-  Result<void> select(host::Time until);
-  Result<void> tune(host::Time until);
+  Result<void> select(const host::Deadline& until);
+  Result<void> tune(const host::Deadline& until);
   void notify(host::LogLevel level, const std::string& line) const;
   void tell(const std::string& line) const;
   Result<void> run(const host::Call& call);
@@ -128,6 +128,8 @@ struct Communicator::State {
   void adopt(host::Elastic found);
   void await_reason(const Error& error);
   void end_membership();
+  Result<Communicator> regroup(std::uint32_t world_size);
+  Result<Communicator> find_next(std::uint32_t world_size);
   tl::unexpected<Error> fail_as_aborted() const;
   // Of a collective that has ended.
   template <typename T>
@@ -185,7 +187,10 @@ struct Communicator::State {
   host::LogLevel log_level = host::LogLevel::notice;
   std::optional<host::Elastic> elastic;
   std::atomic<bool> regrouped = false;  // this rank has asked for the next membership
-  std::mutex closing;                   // of the ring, by which abort() of another thread goes
+  // Of what follows, and of the ring's end: by these abort() of another thread goes.
+  std::mutex closing;
+  bool regrouping = false;
+  std::atomic<bool> aborted_here = false;  // by abort()
 };
 
 }  // namespace tributary

@@ -533,6 +533,13 @@ def a_world_shrinks() -> None:
         assert comm.allreduce(numpy.ones(COUNT))[0] == comm.size == 2
         assert comm.membership == {"epoch": 2, "newcomers": 0, "waiting": 0, "ended": False}
         raised(tributary.MembershipEndedError, old.barrier, "membership 1 has ended")
+        if comm.rank == 1:
+            time.sleep(4)
+            return
+        threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+        began = time.monotonic()
+        raised(KeyboardInterrupt, comm.regroup)
+        assert time.monotonic() - began < 3
 
 
 CASES = {function.__name__: function for function in (

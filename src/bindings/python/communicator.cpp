@@ -3,6 +3,8 @@
 
 #include <chrono>
 #include <cstdint>
+#include <future>
+#include <string>
 #include <utility>
 
 #include "bindings/python/errors.h"
@@ -66,6 +68,20 @@ void expect_apart(const Operands& all) {
   if (all.views.size() == 2 && overlap(all.views.front(), all.views.back())) {
     throw py::value_error(
         "the buffer and out overlap; give no out to have the result in place, or other memory");
+  }
+}
+
+// What another thread does, while signals have their handlers in this one.
+void await_with_signals(const std::future<void>& done) {
+  constexpr auto slice = std::chrono::milliseconds(100);
+  const auto is_done = [&] {
+    const py::gil_scoped_release others_run;
+    return done.wait_for(slice) == std::future_status::ready;
+  };
+  while (!is_done()) {
+    if (PyErr_CheckSignals() != 0) {
+      throw py::error_already_set();
+    }
   }
 }
 
@@ -255,12 +271,24 @@ std::unique_ptr<Communicator> Communicator::split(std::optional<std::int64_t> co
 std::unique_ptr<Communicator> Communicator::regroup(std::uint32_t size) const {
   const auto comm = usable();
   tributary_comm* next = nullptr;
-  tributary_result result = TRIBUTARY_SUCCESS;
-  {
-    const py::gil_scoped_release others_run;
+  auto result = TRIBUTARY_SUCCESS;
+  std::string why;
+  const auto regrouped = std::async(std::launch::async, [&] {
     result = tributary_comm_regroup(comm.get(), size, &next);
+    why = tributary_last_error();
+  });
+  try {
+    await_with_signals(regrouped);
+  } catch (const py::error_already_set&) {
+    const py::gil_scoped_release others_run;
+    tributary_comm_abort(comm.get());
+    regrouped.wait();
+    tributary_comm_destroy(next);
+    throw;
   }
-  check(result);
+  if (result != TRIBUTARY_SUCCESS) {
+    raise(result, why);
+  }
   return std::unique_ptr<Communicator>(new Communicator(next, notice_));
 }
 

@@ -168,7 +168,8 @@ void tributary_comm_abort(tributary_comm* comm);
  * if it is not 0, but no longer than the stall timeout. Who stays keeps its rank where that can be,
  * and one of them has rank 0. `comm` ends: all that is posted there fails with
  * TRIBUTARY_MEMBERSHIP_ENDED; it is still to be destroyed. After an error it may be called again,
- * unless that is TRIBUTARY_MEMBERSHIP_ENDED: then this process is no member any more. */
+ * unless that is TRIBUTARY_MEMBERSHIP_ENDED: then this process is no member any more; or
+ * TRIBUTARY_ABORTED: tributary_comm_abort() ends it as it does collectives. */
 tributary_result tributary_comm_regroup(tributary_comm* comm, uint32_t world_size,
                                         tributary_comm** next);
 typedef struct tributary_membership {

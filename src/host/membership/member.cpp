@@ -197,8 +197,11 @@ void Member::lose(const std::string& why, bool dismissed) {
 
 Result<void> Member::await(std::unique_lock<std::mutex>& lock, Time until, const std::string& late,
                            const std::function<bool()>& is_so) {
-  while (!is_so() && !lost_ && Clock::now() < until) {
+  while (!is_so() && !lost_ && !given_up_ && Clock::now() < until) {
     changed_.wait_until(lock, std::min(until, Clock::now() + std::chrono::hours(1)));
+  }
+  if (given_up_) {
+    return fail(Error::Code::aborted, "the world's next membership was given up");
   }
   if (is_so()) {
     return {};
@@ -274,11 +277,20 @@ bool Member::await_end(std::uint64_t epoch, Time until) {
   return await(lock, until, "", [&] { return reason_of(epoch).has_value(); }).has_value();
 }
 
+void Member::give_up() {
+  const std::lock_guard lock(mutex_);
+  given_up_ = true;
+  changed_.notify_all();
+  if (on_end_) {
+    on_end_();
+  }
+}
+
 void Member::watch(std::uint64_t epoch, std::function<void()> on_end) {
   const std::lock_guard lock(mutex_);
   watched_ = epoch;
   on_end_ = std::move(on_end);
-  if (on_end_ && reason_of(epoch)) {
+  if (on_end_ && (given_up_ || reason_of(epoch))) {
     on_end_();
   }
 }

@@ -48,10 +48,13 @@ class Member {
   std::optional<std::string> why_ended(std::uint64_t epoch) const;
   // Whether the keeper has said that this process is no member.
   bool is_dismissed() const;
+  // Ends all that waits here, and will; of the caller, who wants no more of it.
+  void give_up();
   // Whether it is over by then.
   bool await_end(std::uint64_t epoch, Time until);
-  // Is called when that membership ends, or at once if it has; by the thread that hears of it, and
-  // must not call this object. The next watch() ends that; none is called once it has returned.
+  // Is called when that membership ends or is given up, or at once if it has; by the thread that
+  // hears of it, and must not call this object. The next watch() ends that; none is called once it
+  // has returned.
   void watch(std::uint64_t epoch, std::function<void()> on_end);
   // How many wait to join.
   std::uint32_t waiting() const { return waiting_.load(std::memory_order_relaxed); }
@@ -84,6 +87,7 @@ class Member {
   std::optional<std::string> ended_;              // why it is over
   std::optional<std::string> lost_;               // why the keeper says nothing more
   bool dismissed_ = false;                        // because this process is no member
+  bool given_up_ = false;
   std::uint64_t watched_ = 0;
   std::function<void()> on_end_;
 

@@ -153,7 +153,7 @@ std::string name_of_meeting(const Word& first) {
 
 Result<Communicator> Bootstrap::create(Result<CommunicatorOptions> options,
                                        std::uint32_t world_size, const Allgather& allgather,
-                                       Sharing sharing) {
+                                       Sharing sharing, const std::atomic<bool>* given_up) {
   const auto given_address = options ? options->local_address : std::string();
   auto prepared = options ? prepare(*options) : tl::make_unexpected(options.error());
   auto mine = word_of(prepared);
@@ -181,7 +181,7 @@ Result<Communicator> Bootstrap::create(Result<CommunicatorOptions> options,
   const auto seating = seating_of(words);
   return seating
              ? Communicator::create_sharing(*options, *seating, name_of_meeting(first), listener)
-             : Communicator::create(*options, listener);
+             : Communicator::create(*options, listener, {}, given_up);
 }
 
 bool Bootstrap::attend(const Allgather& allgather) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -25,9 +26,10 @@ class Bootstrap {
   // that is not loopback. Without a secret the ranks get one. A rank that has an error instead of
   // options tells the others. Precondition: options.rank < options.world_size, if there are any.
   // Machines are shared if all ranks want that, sums are not to be reproducible, and a machine has
-  // several of them.
+  // several of them. Another thread gives up a meeting of ranks that share none by the flag.
   static Result<Communicator> create(Result<CommunicatorOptions> options, std::uint32_t world_size,
-                                     const Allgather& allgather, Sharing sharing = Sharing::none);
+                                     const Allgather& allgather, Sharing sharing = Sharing::none,
+                                     const std::atomic<bool>* given_up = nullptr);
   // Takes part in the allgather of a create(), for nothing. Precondition: by `allgather` this rank
   // hears of itself alone.
   static bool attend(const Allgather& allgather);

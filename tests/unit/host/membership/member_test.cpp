@@ -20,6 +20,7 @@
 #include "host/communicator.h"
 #include "host/membership/keeper.h"
 #include "host/object_bytes.h"
+#include "host/rendezvous/bootstrap.h"
 #include "host/setup.h"
 #include "host/transport/tcp.h"
 
@@ -133,11 +134,95 @@ TEST_F(LoneMembers, MayBeAbortedWhileTheyRegroup) {
         (void)member->membership();
       }
     });
-    auto next = member->regroup();
+    const auto next = member->regroup();
     done = true;
-    ASSERT_TRUE(next) << next.error().message;
-    expect_a_sum_over(*next, 2);
+    if (!next) {  // it may have been faster
+      EXPECT_EQ(next.error().code, Error::Code::aborted) << next.error().message;
+    }
   });
+}
+
+class AbortedMembers : public LoneMembers {
+ protected:
+  // Until there are so many, which do not come, or do not meet it.
+  void expect_regroup_to_end(std::uint32_t world_size) {
+    auto member = found();
+    auto other = stranger(member);
+    Time aborted{};
+    const std::jthread aborting([&] {
+      std::this_thread::sleep_for(300ms);
+      aborted = Clock::now();
+      member.abort();
+    });
+    const auto next = member.regroup(world_size);
+    EXPECT_LT(Clock::now() - aborted, 1s);
+    ASSERT_FALSE(next);
+    EXPECT_EQ(next.error().code, Error::Code::aborted) << next.error().message;
+    const auto again = member.regroup();
+    ASSERT_FALSE(again);
+    EXPECT_EQ(again.error().code, Error::Code::aborted) << again.error().message;
+  }
+};
+
+TEST_F(AbortedMembers, WaitNoLongerForOthersToRegroup) {
+  expect_regroup_to_end(3);
+}
+
+TEST_F(AbortedMembers, WaitNoLongerForOthersToMeet) {
+  expect_regroup_to_end(2);
+}
+
+// Gone when all know where it is, and before it has come there or others have come to it.
+class GoneWhileTheyMeet : public LoneMembers {
+ protected:
+  static void tell_where_it_is_and_go(std::shared_ptr<Member> member, std::uint64_t epoch,
+                                      CommunicatorOptions options, std::uint32_t rank) {
+    options.membership = Membership::fixed;
+    options.rank = rank;
+    options.world_size = 2;
+    const auto made = Bootstrap::create(options, 2, [&](const void* in, void*, std::size_t bytes) {
+      const wire::Bytes share(static_cast<const std::byte*>(in), bytes);
+      EXPECT_TRUE(member->exchange(epoch, share, soon()));
+      return false;
+    });
+    EXPECT_FALSE(made);
+  }
+  static constexpr auto at_once = 4s;  // below the deadline
+};
+
+TEST_F(GoneWhileTheyMeet, AnotherRankIsNotWaitedForByRank0) {
+  auto member = found();
+  auto other = stranger(member);
+  const std::jthread going([&] {
+    ASSERT_TRUE(other->place_after(0, soon()));
+    tell_where_it_is_and_go(std::move(other), 2, options_of(1, Membership::join), 1);
+  });
+  const auto began = Clock::now();
+  auto next = member.regroup();
+  EXPECT_LT(Clock::now() - began, at_once);
+  ASSERT_TRUE(next) << next.error().message;
+  EXPECT_EQ(next->membership().epoch, 3u);
+  expect_a_sum_over(*next, 1);
+}
+
+TEST_F(GoneWhileTheyMeet, Rank0IsNotWaitedForByOthers) {
+  const std::jthread going([&] {
+    auto options = options_of(0, Membership::elastic);
+    options.world_size = 2;
+    MemberHello hello;
+    hello.options = hello_of(options);
+    auto first = *Member::come(keeper_.place(), hello, Secret(""), soon());
+    ASSERT_TRUE(first->place_after(0, soon()));
+    tell_where_it_is_and_go(std::move(first), 1, options, 0);
+  });
+  auto options = options_of(1, Membership::elastic);
+  options.rank = 1;
+  options.world_size = 2;
+  const auto began = Clock::now();
+  auto left = Communicator::create(options);
+  EXPECT_LT(Clock::now() - began, at_once);
+  ASSERT_TRUE(left) << left.error().message;
+  expect_a_sum_over(*left, 1);
 }
 
 // As it is by a keeper to which many strangers have come, or that is just ending.
