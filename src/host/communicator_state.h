@@ -135,7 +135,7 @@ struct Communicator::State {
   template <typename T>
   Result<T> outcome_of(Result<T> done) {
     failed = !done;
-    if (failed) {
+    if (failed && !is_late()) {
       await_reason(done.error());
     }
     if (failed && aborted) {

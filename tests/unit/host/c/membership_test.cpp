@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <thread>
@@ -92,6 +93,25 @@ TEST_F(ElasticWorldsOfC, RegroupWithANewcomer) {
     EXPECT_EQ(tributary_comm_regroup(part, 0, &none), TRIBUTARY_INVALID_ARGUMENT);
     EXPECT_EQ(none, nullptr);
   });
+}
+
+// That a member is gone would not be why.
+TEST_F(ElasticWorldsOfC, EndRequestsThatAreLateAtOnce) {
+  constexpr int requests = 20;
+  const auto comm = create(0, "elastic", 1);
+  std::vector<tributary_request*> late(requests);
+  ASSERT_EQ(tributary_group_begin(comm.get()), TRIBUTARY_SUCCESS);
+  for (auto& request : late) {
+    ASSERT_EQ(tributary_ibarrier(comm.get(), &request), TRIBUTARY_SUCCESS);
+    ASSERT_EQ(tributary_request_deadline(request, 0), TRIBUTARY_SUCCESS);
+  }
+  const auto began = std::chrono::steady_clock::now();
+  ASSERT_EQ(tributary_group_end(comm.get()), TRIBUTARY_SUCCESS);
+  for (auto& request : late) {
+    EXPECT_EQ(tributary_wait(&request), TRIBUTARY_TIMEOUT) << tributary_last_error();
+  }
+  expect_sum(comm.get(), 1);
+  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(3));
 }
 
 TEST_F(ElasticWorldsOfC, RefuseWhatIsNotThere) {
