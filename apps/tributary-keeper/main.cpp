@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <exception>
 #include <string>
+#include <sys/resource.h>
 
 #include <CLI/CLI.hpp>
 
@@ -21,6 +22,15 @@ void say(const std::string& line) {
 std::string secret_of_environment() {
   const char* const secret = std::getenv("TRIBUTARY_SECRET");
   return secret == nullptr ? "" : secret;
+}
+
+// It needs a descriptor for each rank of the world.
+void raise_limit_of_descriptors() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+    limit.rlim_cur = limit.rlim_max;
+    (void)::setrlimit(RLIMIT_NOFILE, &limit);
+  }
 }
 
 int serve(const std::string& listen) {
@@ -54,6 +64,7 @@ int run(int argc, char** argv) {
     return app.exit(error) == 0 ? 0 : apps::exit_usage;
   }
   apps::catch_signals();
+  raise_limit_of_descriptors();
   return serve(listen);
 }
 

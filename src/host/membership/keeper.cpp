@@ -7,6 +7,7 @@
 #include <cstring>
 #include <netinet/in.h>
 #include <sys/socket.h>
+#include <utility>
 
 #include <sodium/core.h>
 
@@ -55,7 +56,8 @@ void Keeper::serve(const std::function<bool()>& stops) {
 
 void Keeper::look() {
   polled_.clear();
-  polled_.push_back({listener_.fd.get(), POLLIN, 0});
+  const bool is_open = Clock::now() >= callers_from_;
+  polled_.push_back({is_open ? listener_.fd.get() : -1, POLLIN, 0});
   for (const auto& one : connections_) {
     const auto events = static_cast<short>(one.unsent.empty() ? POLLIN : POLLIN | POLLOUT);
     polled_.push_back({one.fd.get(), events, 0});
@@ -80,8 +82,9 @@ void Keeper::accept_connections() {
   for (int i = 0; i < burst; ++i) {
     auto fd = accept_now(listener_);
     if (!fd) {
-      if (errno == EMFILE || errno == ENFILE) {
-        drop_oldest_stranger();
+      const bool is_exhausted = errno == EMFILE || errno == ENFILE;
+      if (is_exhausted && !drop_oldest_stranger()) {
+        rest_from_callers();
       }
       return;
     }
@@ -113,11 +116,22 @@ void Keeper::welcome(FileDescriptor fd) {
 }
 
 // The one that has been here longest. A process that this befalls comes again.
-void Keeper::drop_oldest_stranger() {
+bool Keeper::drop_oldest_stranger() {
   const auto found = std::ranges::find_if(
       connections_, [](const Connection& one) { return !one.stream && !one.gone; });
   if (found != connections_.end()) {
     found->gone = true;
+  }
+  return found != connections_.end();
+}
+
+// Who waits to be let in would have every poll return at once.
+void Keeper::rest_from_callers() {
+  callers_from_ = Clock::now() + look_at_clock;
+  if (!std::exchange(said_exhausted_, true)) {
+    say_("out of file descriptors with " + std::to_string(connections_.size()) +
+         " processes: others wait until some are gone; raise 'ulimit -n' and start it anew to have "
+         "room for more");
   }
 }
 

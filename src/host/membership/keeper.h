@@ -54,7 +54,8 @@ class Keeper {
   void look();
   void accept_connections();
   void welcome(FileDescriptor fd);
-  void drop_oldest_stranger();
+  bool drop_oldest_stranger();
+  void rest_from_callers();
   void hear(Connection& connection);
   void greet(Connection& connection);
   void listen_to(Connection& connection, wire::Bytes bytes);
@@ -69,6 +70,8 @@ class Keeper {
   Roster roster_;
   Roster::Id next_id_ = 1;
   std::vector<Connection> connections_;
+  Time callers_from_{};  // until then nobody is let in, as there are no descriptors
+  bool said_exhausted_ = false;
   std::vector<pollfd> polled_;
 };
 
