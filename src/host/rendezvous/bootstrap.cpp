@@ -196,8 +196,10 @@ CommunicatorOptions options_of_part(const CommunicatorOptions& options) {
   part.membership = Membership::fixed;
   const auto& protocol = default_protocol();
   const auto is_called = [&](const Algorithm& one) { return one.name == options.algorithm; };
+  bool measures = true;
   if (options.algorithm != ring_algorithm && std::ranges::none_of(protocol.algorithms, is_called)) {
     part.algorithm = automatic_algorithm;
+    measures = options.algorithm == automatic_algorithm;
   }
   const auto own = own_parameters();
   std::erase_if(part.parameters, [&](const auto& given) {
@@ -206,6 +208,10 @@ CommunicatorOptions options_of_part(const CommunicatorOptions& options) {
            std::ranges::none_of(own,
                                 [&](const Parameter* one) { return one->name == given.first; });
   });
+  // Whoever names an algorithm wants no other bits than by that; hosts do not take over from it.
+  if (!measures) {
+    part.set("tune", "off");
+  }
   return part;
 }
 

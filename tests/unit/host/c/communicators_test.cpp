@@ -7,6 +7,7 @@
 
 #include "../ports.h"
 #include "host/c/tributary.h"
+#include "host/rendezvous/bootstrap.h"
 #include "world.h"
 
 namespace tributary::host::test {
@@ -65,6 +66,24 @@ TEST(CCommunicators, OptionsOfAPartLeaveOutWhatIsSetUpForTheJob) {
     EXPECT_EQ(tributary_barrier(comm), TRIBUTARY_SUCCESS);
   });
   EXPECT_EQ(tributary_options_for_part(nullptr), TRIBUTARY_INVALID_ARGUMENT);
+}
+
+// As whoever names one wants.
+TEST(CCommunicators, PartsOfANamedAlgorithmDoNotMeasure) {
+  const auto part_of = [](const std::string& algorithm) {
+    CommunicatorOptions options;
+    options.algorithm = algorithm;
+    options.set("tune_time", "1s").set("trees", "239.192.0.1");
+    return options_of_part(options);
+  };
+  const auto of_panama = part_of("panama");
+  EXPECT_EQ(of_panama.algorithm, "auto");
+  EXPECT_EQ(of_panama.parameters, (Parameters{{"tune", "off"}, {"tune_time", "1s"}}));
+  for (const auto* algorithm : {"auto", "canary", "ring"}) {
+    const auto part = part_of(algorithm);
+    EXPECT_EQ(part.algorithm, algorithm);
+    EXPECT_EQ(part.parameters, (Parameters{{"tune_time", "1s"}}));
+  }
 }
 
 TEST(CCommunicators, RanksThatDifferAreTold) {
