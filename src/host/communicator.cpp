@@ -185,6 +185,9 @@ void Communicator::leave_out(const Call& call) {
 Result<void> Communicator::run_with_all(const Call& call) {
   return state_->run_counted(state_->means_for_all(call), call);
 }
+Result<void> Communicator::check_with_all(const Call& call) const {
+  return state_->accept(state_->means_for_all(call), call);
+}
 Result<void> Communicator::run_aside(const Call& call) {
   return state_->run_by(state_->means_for_all(call), call);
 }

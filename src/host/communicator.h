@@ -260,6 +260,8 @@ class Communicator {
   Result<void> run(const host::Call& call);
   // The same, with everybody in it even where others leave some out.
   Result<void> run_with_all(const host::Call& call);
+  // Whether that would refuse it on all ranks, for its size.
+  Result<void> check_with_all(const host::Call& call) const;
   // And that is not counted.
   Result<void> run_aside(const host::Call& call);
   void notify(const std::string& line) const;

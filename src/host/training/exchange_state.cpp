@@ -57,6 +57,9 @@ GradientExchange::State::~State() {
 
 Result<std::uint64_t> GradientExchange::State::enter() {
   Lock lock(mutex_);
+  if (broken_) {
+    return tl::make_unexpected(*broken_);
+  }
   if (in_iteration_ || closed_) {
     return invalid(closed_ ? "this rank has closed its exchange: it enters no iteration any more"
                            : "call finish() before the next enter()");
@@ -107,6 +110,9 @@ Result<void> GradientExchange::State::offer(std::size_t layer, std::span<const f
 
 Result<bool> GradientExchange::State::finish() {
   Lock lock(mutex_);
+  if (broken_) {  // who has heard of it offers no more
+    return tl::make_unexpected(*broken_);
+  }
   if (!in_iteration_ || (rounds_.is_inside() && !colayers_.is_complete())) {
     return invalid("finish() comes after enter() and an offer() of each layer");
   }

@@ -2,7 +2,11 @@
 // What the thread of an exchange does, and how it comes to be.
 #include <algorithm>
 #include <array>
+#include <functional>
+#include <numeric>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include "host/call.h"
 #include "host/text.h"
@@ -36,6 +40,18 @@ Call over_floats(std::span<float> values) {
 Call from(std::uint32_t root, std::span<float> values) {
   return call_of(Collective::broadcast, values.data(), values.data(), values.size(),
                  wire::ElementType::f32, wire::Operator::sum, root);
+}
+
+// Of layers, and of parameters, that no collective is long enough for.
+Result<void> check_lengths(const std::vector<std::size_t>& layers, std::span<float> parameters,
+                           const std::function<Result<void>(const Call&)>& check) {
+  const auto all = std::accumulate(layers.begin(), layers.end(), std::size_t{0});
+  const auto longest = *std::ranges::max_element(layers);
+  float any = 0;
+  const auto sums = std::max(longest, std::min(batch_elements, all));
+  return check(over_floats(std::span(&any, sums))).and_then([&] {
+    return check(from(0, parameters));
+  });
 }
 
 }  // namespace
@@ -195,6 +211,10 @@ Result<GradientExchange> GradientExchange::create(Communicator communicator,
         Error::Code::mismatch,
         "all ranks exchange gradients of the same layers, and as many parameters: those of " +
             host::ranks_text(differing.ranks()) + " are not rank 0's");
+  }
+  const auto check = [&](const Call& call) { return communicator.check_with_all(call); };
+  if (auto checked = check_lengths(layers, parameters, check); !checked) {
+    return tl::make_unexpected(checked.error());
   }
   auto row = communicator.timeline_row(host::rank_text(communicator.rank()) + " trains");
   if (!row) {

@@ -285,6 +285,38 @@ TEST(Exchange, RanksWithOtherLayersAreNamed) {
   });
 }
 
+TEST(Exchange, LayersThatNoCollectiveHasRoomForAreRefused) {
+  const auto port = next_ports();
+  run_ranks(2, [port](std::uint32_t rank) {
+    auto setup = options_on_loopback(rank, 2, port);
+    setup.algorithm = "canary";
+    auto communicator = Communicator::create(setup);
+    ASSERT_TRUE(communicator) << communicator.error().message;
+    const auto exchange = GradientExchange::create(
+        std::move(*communicator), {5, std::size_t{1} << 50}, {}, [](const LayerSum&) {});
+    ASSERT_FALSE(exchange);
+    EXPECT_EQ(exchange.error().code, Error::Code::invalid_argument);
+    EXPECT_NE(exchange.error().message.find("split"), std::string::npos)
+        << exchange.error().message;
+  });
+}
+
+TEST(Exchange, ThatHasEndedSaysWhyWhateverIsCalled) {
+  run_exchanges(1, options_of(Synchrony::bsp), [](GradientExchange& exchange, Replica&) {
+    ASSERT_TRUE(exchange.enter());
+    exchange.communicator().abort();
+    auto finished = exchange.finish();
+    for (int i = 0; i < 500 && finished.error().code != Error::Code::aborted; ++i) {
+      std::this_thread::sleep_for(10ms);
+      finished = exchange.finish();
+    }
+    EXPECT_EQ(finished.error().code, Error::Code::aborted) << finished.error().message;
+    const auto entered = exchange.enter();
+    ASSERT_FALSE(entered);
+    EXPECT_EQ(entered.error().code, Error::Code::aborted) << entered.error().message;
+  });
+}
+
 // Whoever ends without a word ends the exchange for all.
 TEST(Exchange, FailsWhereARankIsGone) {
   run_exchanges(
