@@ -52,7 +52,8 @@ class GradientSketch {
   // For vectors of `count` elements.
   explicit GradientSketch(std::size_t count, const SketchOptions& options = {})
       : count_(count), options_(options), residual_(options.feedback ? count : 0) {}
-  // For vectors of rows x columns elements. The factors go on a grid, or as floats. With feedback
+  // For vectors of rows x columns elements; calls refuse it where these cannot be counted. The
+  // factors go on a grid, or as floats. With feedback
   // what the projection left out is kept back as well.
   explicit GradientSketch(const LowRank& matrix, const SketchOptions& options = {})
       : GradientSketch(matrix.rows * matrix.columns, options) {

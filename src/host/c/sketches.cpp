@@ -6,8 +6,8 @@
 #include "host/c/border.h"
 #include "host/c/objects.h"
 #include "host/c/tributary.h"
-#include "host/call_check.h"
 #include "host/gradient_sketch.h"
+#include "host/sketch/check.h"
 #include "host/text.h"
 
 using namespace tributary;  // the functions are C's
@@ -61,11 +61,8 @@ tributary_result tributary_sketch_create_low_rank(tributary_sketch** sketch, siz
                                                   size_t columns, size_t rank,
                                                   const tributary_sketch_options* options) {
   return create(sketch, options, [&](const SketchOptions& all) -> Result<GradientSketch> {
-    if (columns != 0 && rows > host::elements_max / columns) {
-      return invalid("a matrix of " + std::to_string(rows) + " x " + std::to_string(columns) +
-                     " is too great for one collective; split it");
-    }
-    return GradientSketch(LowRank{rows, columns, rank}, all);
+    const LowRank matrix{rows, columns, rank};
+    return host::sketch::check_size(matrix).map([&] { return GradientSketch(matrix, all); });
   });
 }
 

@@ -44,7 +44,20 @@ Result<void> check_matrix(const LowRank& matrix, const SketchOptions& options,
 
 }  // namespace
 
+Result<void> check_size(const LowRank& matrix) {
+  if (matrix.columns == 0 || matrix.rows <= elements_max / matrix.columns) {
+    return {};
+  }
+  return invalid("a matrix of " + std::to_string(matrix.rows) + " x " +
+                 std::to_string(matrix.columns) + " is too great for one collective; split it");
+}
+
 Result<void> check(const Vectors& vectors, const GradientSketch& sketch, std::uint32_t world_size) {
+  if (sketch.matrix()) {
+    if (auto checked = check_size(*sketch.matrix()); !checked) {
+      return checked;
+    }
+  }
   const auto count = vectors.in.size();
   if (count != sketch.count() || vectors.out.size() != count) {
     return invalid("a vector has another length than its GradientSketch");

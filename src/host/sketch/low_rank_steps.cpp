@@ -4,12 +4,21 @@
 #include <algorithm>
 #include <limits>
 
+#include "host/sketch/check.h"
+
 namespace tributary::host::sketch {
 namespace {
 
-// Also where the call is refused.
+// A call that is refused has as many steps as one that is not; how long those of others are it does
+// not know, and takes no room for.
 LowRank possible(LowRank shape) {
-  shape.rank = std::min({shape.rank, shape.rows, shape.columns});
+  if (!check_size(shape)) {
+    return {1, 1, 1};
+  }
+  const auto most = std::min(shape.rows, shape.columns);
+  if (shape.rank == 0 || shape.rank > most) {
+    shape.rank = std::min<std::size_t>(1, most);
+  }
   return shape;
 }
 

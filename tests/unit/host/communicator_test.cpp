@@ -418,6 +418,7 @@ TEST(Communicator, RefusesSketchesThatCannotBe) {
   EXPECT_TRUE(refused_matrix({1, 2, 0}, {}));
   EXPECT_TRUE(refused_matrix({1, 2, 2}, {}));
   EXPECT_TRUE(refused_matrix({2, 2, 1}, {})) << "of four elements";
+  EXPECT_TRUE(refused_matrix({(std::size_t{1} << 63) + 1, 2, 1}, {})) << "of 2^64 + 2";
   EXPECT_TRUE(refused_matrix({1, 2, 1}, {SketchKind::quantiles, 8}));
   EXPECT_TRUE(refused_matrix({1, 2, 1}, {SketchKind::grid, 2}));
   EXPECT_FALSE(refused_matrix({1, 2, 1}, {SketchKind::grid, 32}));
@@ -712,7 +713,6 @@ TEST(Communicator, RanksMustAgreeThatSumsAreReproducible) {
   });
 }
 
-TEST(Communicator, RanksMustAgreeOnTheJob) {
 TEST(Communicator, RanksMustAgreeThatHostsDouble) {
   const auto port = next_ports();
   run_ranks(2, [=](std::uint32_t rank) {
@@ -727,6 +727,7 @@ TEST(Communicator, RanksMustAgreeThatHostsDouble) {
   });
 }
 
+TEST(Communicator, RanksMustAgreeOnTheJob) {
   const auto port = next_ports();
   run_ranks(2, [=](std::uint32_t rank) {
     auto options = options_of(rank, 2, port);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 #include <random>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -225,6 +226,24 @@ TEST(LowRankSketch, WhoGivesUpHasTheSameStepsAndKeepsAllBack) {
                 failing == 0 ? Vector(elements) : in);
       EXPECT_EQ(sketch.rounds(), 0u);
     }
+  }
+}
+
+TEST(LowRankSketch, ARefusedCallHasAsManyStepsAndTakesLittleRoom) {
+  constexpr auto half = std::size_t{1} << 63;
+  for (const auto& [matrix, count] : {std::pair{LowRank{300, 200, 1u << 30}, std::size_t{300}},
+                                      std::pair{LowRank{300, 200, 0}, std::size_t{300}},
+                                      std::pair{LowRank{half + 1, 2, 1}, std::size_t{1}}}) {
+    GradientSketch sketch(matrix, options_of(32));
+    Scratch scratch;
+    Vector vector(sketch.count());
+    LowRankSteps steps({vector, vector}, sketch, 0, world_size, scratch);
+    steps.give_up();
+    const auto first = steps.next();
+    ASSERT_TRUE(first);
+    EXPECT_EQ(first->call.buffers.count, count);
+    EXPECT_TRUE(steps.next());
+    EXPECT_FALSE(steps.next());
   }
 }
 
