@@ -67,7 +67,7 @@ void read_route6(Reader& reader, SwitchDraft& out) {
   auto& route = out.config.routes6.emplace_back();
   out.routes6.push_back(&reader.source());
   read_options(reader, route6_options, route);
-  if (reader.has("via") && (route.via.empty() || route.via.size() > next_hops6_max)) {
+  if (const auto hops = reader.length("via"); hops && (*hops == 0 || *hops > next_hops6_max)) {
     reader.error("via", "`via` is to name 1 to " + std::to_string(next_hops6_max) + " next hops");
   }
 }

@@ -72,6 +72,11 @@ class Reader {
 
   const toml::table& source() const { return table_; }
   bool has(std::string_view key) const { return table_.contains(key); }
+  // How many values are written there, right or wrong; nothing where there is no array.
+  std::optional<std::size_t> length(std::string_view key) const {
+    const auto* const array = table_[key].as_array();
+    return array == nullptr ? std::nullopt : std::optional(array->size());
+  }
   void error(std::string_view key, std::string message, std::string hint = {}) {
     diagnostics_.error(position_of(table_, key), std::move(message), std::move(hint));
   }

@@ -140,7 +140,7 @@ void read_route(Reader& reader, SwitchDraft& out) {
   out.routes.push_back(&reader.source());
   read_options(reader, route_options, route);
   reader.parsed("prefix", route.prefix, parse_prefix);
-  if (reader.has("via") && (route.via.empty() || route.via.size() > next_hops_max)) {
+  if (const auto hops = reader.length("via"); hops && (*hops == 0 || *hops > next_hops_max)) {
     reader.error("via", "`via` is to name 1 to " + std::to_string(next_hops_max) + " next hops");
   }
   read_route_selection(reader, route);

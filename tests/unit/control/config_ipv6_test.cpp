@@ -83,6 +83,19 @@ TEST_P(ConfigIpv6Test, errors_are_placed_and_explained) {
 }
 INSTANTIATE_TEST_SUITE_P(Damages, ConfigIpv6Test, testing::ValuesIn(damaged_ipv6), test::name_of);
 
+TEST(ConfigIpv6, a_wrong_next_hop_is_not_also_taken_for_none) {
+  for (const auto* hops : {"\"fe80::2\"", "[\"fe80::2\"]", "7"}) {
+    const auto loaded = parse_config(
+        test::replaced(good_ipv6, "[\"2001:db8:1::2\", \"2001:db8:20::2\"]", hops), "f");
+    ASSERT_FALSE(loaded);
+    EXPECT_EQ(loaded.error().size(), 1u) << to_string(loaded.error());
+  }
+  const auto none =
+      parse_config(test::replaced(good_ipv6, "[\"2001:db8:1::2\", \"2001:db8:20::2\"]", "[]"), "f");
+  ASSERT_FALSE(none);
+  EXPECT_NE(to_string(none.error()).find("1 to 64 next hops"), std::string::npos);
+}
+
 TEST(ConfigIpv6, is_read) {
   const auto loaded = parse_config(good_ipv6, "f");
   ASSERT_TRUE(loaded) << to_string(loaded.error());
