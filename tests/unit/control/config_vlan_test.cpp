@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// [[switch.vlan]].
+// [[switch.vlan]], and the VLANs of ports, entries and bridges.
 #include <gtest/gtest.h>
 
 #include "control/config_diff.h"
 #include "control/loader.h"
 #include "control/text.h"
 #include "damaged_config.h"
+#include "two_routers.h"
 
 namespace tributary::control {
 namespace {
@@ -62,6 +63,87 @@ TEST_P(ConfigVlanTest, errors_are_placed_and_explained) {
   test::expect_placed_and_explained(good_vlans, GetParam());
 }
 INSTANTIATE_TEST_SUITE_P(Damages, ConfigVlanTest, testing::ValuesIn(damaged_vlans), test::name_of);
+
+constexpr test::Damage damaged_port_vlans[] = {
+    {"vlan_of_a_routed_port", "rate = \"200Mbit\"", "vlan = 5", 17, 8,
+     "`vlan` is for bridged ports", "`address` away"},
+    {"vlans_of_a_routed_port", "rate = \"200Mbit\"", "vlans = \"5\"", 17, 9,
+     "`vlans` is for bridged ports", "`address` away"},
+    {"vlan_reserved", "tap = \"tap0\"", "tap = \"tap0\"\nvlan = 4095", 22, 8,
+     "`vlan` is out of range", "from 1 to 4094"},
+    {"vlans_unreadable", "tap = \"tap0\"", "tap = \"tap0\"\nvlans = \"10,x\"", 22, 9,
+     "`x` is no VLAN from 1 to 4094", "10,20,30-39"},
+    {"vlans_twice", "tap = \"tap0\"", "tap = \"tap0\"\nvlans = \"10-20,15\"", 22, 9,
+     "VLAN 15 is named twice", "once"},
+    {"vlan_with_and_without_a_tag", "tap = \"tap0\"", "tap = \"tap0\"\nvlan = 5\nvlans = \"4-6\"",
+     23, 9, "VLAN 5 is to leave this port without a tag, and with one", "`vlan`, or in `vlans`"},
+    {"vlan_of_one_port_alone", "tap = \"tap0\"",
+     "tap = \"tap0\"\nvlan = 5\n[[switch.port]]\nname = \"b2\"\ntap = \"tap1\"", 24, 8,
+     "port `b2` is in no VLAN", "`vlan`, `vlans` or both"},
+    {"vlan_of_an_entry_unsaid", "tap = \"tap0\"", "tap = \"tap0\"\nvlans = \"5,6\"", 26, 1,
+     "the entry names no VLAN", "vlan = 5"},
+    {"vlan_of_an_entry_without_vlans", "port = \"b1\"", "port = \"b1\"\nvlan = 6", 28, 8,
+     "port `b1` does not carry VLAN 6", "leave `vlan` out"},
+    {"bridge_vlan_without_vlans", "[switch.canary]", "bridge_vlan = 5\n[switch.canary]", 6, 15,
+     "no port of this switch is in a VLAN", "`vlan` or `vlans`"},
+};
+
+class ConfigPortVlanTest : public testing::TestWithParam<test::Damage> {};
+TEST_P(ConfigPortVlanTest, errors_are_placed_and_explained) {
+  test::expect_placed_and_explained(test::two_routers, GetParam());
+}
+INSTANTIATE_TEST_SUITE_P(Damages, ConfigPortVlanTest, testing::ValuesIn(damaged_port_vlans),
+                         test::name_of);
+
+// A bridge of an access port and a trunk; `own` are settings of the switch.
+Loaded with_vlans(const std::string& own) {
+  return parse_config("version = 1\n[[switch]]\nname = \"s\"\nid = 1\n" + own + R"(
+[[switch.port]]
+name = "a"
+tap = "tap0"
+vlan = 10
+[[switch.port]]
+name = "t"
+tap = "tap1"
+vlan = 1
+vlans = "30-39, 20"
+[[switch.fdb]]
+mac = "02:00:00:00:00:01"
+port = "t"
+[[switch.fdb]]
+mac = "02:00:00:00:00:01"
+port = "t"
+vlan = 31
+)",
+                      "f");
+}
+
+TEST(ConfigVlan, of_ports_are_read) {
+  const auto loaded = with_vlans("bridge_vlan = 39\nbridge_address = \"10.0.0.1/24\"");
+  ASSERT_TRUE(loaded) << to_string(loaded.error());
+  const auto& config = loaded->switches[0].config;
+  EXPECT_EQ(config.bridge_vlan, 39);
+  EXPECT_EQ(config.ports[0].vlan.untagged, 10);
+  EXPECT_TRUE(config.ports[0].vlan.tagged.empty());
+  EXPECT_EQ(config.ports[1].vlan.untagged, 1);
+  EXPECT_EQ(to_string(config.ports[1].vlan.tagged), "20,30-39");
+  EXPECT_EQ(vlan_of(config.fdb[0], config.ports[1]), 1);
+  EXPECT_EQ(vlan_of(config.fdb[1], config.ports[1]), 31);
+  EXPECT_TRUE(with_vlans("")) << "the switch itself need not be in any";
+}
+
+TEST(ConfigVlan, the_switch_itself_is_in_a_vlan_that_there_is) {
+  const auto nowhere = with_vlans("bridge_address = \"10.0.0.1/24\"");
+  ASSERT_FALSE(nowhere);
+  EXPECT_EQ(to_string(nowhere.error()[0]),
+            "f:5:18: `bridge_address` is in no VLAN, and the ports of this bridge are in some (say "
+            "in which one, as bridge_vlan = 10)");
+  const auto not_carried = with_vlans("bridge_vlan = 11");
+  ASSERT_FALSE(not_carried);
+  EXPECT_EQ(to_string(not_carried.error()[0]),
+            "f:5:15: no port of this switch carries VLAN 11 (give it to a port as `vlan`, or in "
+            "`vlans`)");
+}
 
 // A bridge with Canary; `own` are settings of the switch, `port` those of its only port.
 Loaded bridge_with_canary(const std::string& own, const std::string& port) {

@@ -9,53 +9,12 @@
 #include "control/text.h"
 #include "damaged_config.h"
 #include "protocols/canary/engine/config.h"
+#include "two_routers.h"
 
 namespace tributary::control {
 namespace {
 
 using namespace std::chrono_literals;
-
-// Two routers and a link; each test damages it.
-constexpr std::string_view good = R"(version = 1
-[[switch]]
-name = "leaf1"
-id = 1
-address = "10.1.255.1"
-[switch.canary]
-descriptors = 4096
-timeout = "1ms"
-[[switch.port]]
-name = "h1"
-interface = "veth-h1"
-address = "10.1.1.1/24"
-mac = "02:00:00:01:00:01"
-[[switch.port]]
-name = "up1"
-address = "10.100.1.1/30"
-rate = "200Mbit"
-queue = "1MiB"
-[[switch.port]]
-name = "b1"
-tap = "tap0"
-[[switch.route]]
-prefix = "0.0.0.0/0"
-via = ["10.100.1.2"]
-[[switch.fdb]]
-mac = "02:00:00:00:00:01"
-port = "b1"
-[[switch.arp]]
-address = "10.1.1.2"
-mac = "02:00:00:00:00:02"
-[[switch]]
-name = "spine1"
-id = 2
-[[switch.port]]
-name = "leaf1"
-address = "10.100.1.2/30"
-[[link]]
-a = "leaf1:up1"
-b = "spine1:leaf1"
-)";
 
 constexpr test::Damage cases[] = {
     {"unknown_key", "mac = \"02:00:00:01:00:01\"", "adress = \"x\"", 13, 1, "unknown key `adress`",
@@ -188,27 +147,6 @@ constexpr test::Damage cases[] = {
     {"addresses_without_learning", "tap = \"tap0\"",
      "tap = \"tap0\"\nlearn = \"off\"\naddresses_max = 1", 23, 17, "`learn` is \"off\"",
      "one of the two"},
-    {"vlan_of_a_routed_port", "rate = \"200Mbit\"", "vlan = 5", 17, 8,
-     "`vlan` is for bridged ports", "`address` away"},
-    {"vlans_of_a_routed_port", "rate = \"200Mbit\"", "vlans = \"5\"", 17, 9,
-     "`vlans` is for bridged ports", "`address` away"},
-    {"vlan_reserved", "tap = \"tap0\"", "tap = \"tap0\"\nvlan = 4095", 22, 8,
-     "`vlan` is out of range", "from 1 to 4094"},
-    {"vlans_unreadable", "tap = \"tap0\"", "tap = \"tap0\"\nvlans = \"10,x\"", 22, 9,
-     "`x` is no VLAN from 1 to 4094", "10,20,30-39"},
-    {"vlans_twice", "tap = \"tap0\"", "tap = \"tap0\"\nvlans = \"10-20,15\"", 22, 9,
-     "VLAN 15 is named twice", "once"},
-    {"vlan_with_and_without_a_tag", "tap = \"tap0\"", "tap = \"tap0\"\nvlan = 5\nvlans = \"4-6\"",
-     23, 9, "VLAN 5 is to leave this port without a tag, and with one", "`vlan`, or in `vlans`"},
-    {"vlan_of_one_port_alone", "tap = \"tap0\"",
-     "tap = \"tap0\"\nvlan = 5\n[[switch.port]]\nname = \"b2\"\ntap = \"tap1\"", 24, 8,
-     "port `b2` is in no VLAN", "`vlan`, `vlans` or both"},
-    {"vlan_of_an_entry_unsaid", "tap = \"tap0\"", "tap = \"tap0\"\nvlans = \"5,6\"", 26, 1,
-     "the entry names no VLAN", "vlan = 5"},
-    {"vlan_of_an_entry_without_vlans", "port = \"b1\"", "port = \"b1\"\nvlan = 6", 28, 8,
-     "port `b1` does not carry VLAN 6", "leave `vlan` out"},
-    {"bridge_vlan_without_vlans", "[switch.canary]", "bridge_vlan = 5\n[switch.canary]", 6, 15,
-     "no port of this switch is in a VLAN", "`vlan` or `vlans`"},
     {"bfd_too_fast", "[switch.canary]", "bfd = { interval = \"9ms\" }\n[switch.canary]", 6, 20,
      "`interval` is out of range", "from 10ms to"},
     {"bfd_too_slow", "[switch.canary]", "bfd = { interval = \"61s\" }\n[switch.canary]", 6, 20,
@@ -220,36 +158,10 @@ constexpr test::Damage cases[] = {
     {"bfd_misspelt", "[switch.canary]", "bfd = { multipler = 3 }\n[switch.canary]", 6, 9,
      "unknown key `multipler` in [switch.bfd]", "did you mean `multiplier`?"},
     {"bfd_no_table", "[switch.canary]", "bfd = true\n[switch.canary]", 6, 7, "`bfd`", ""},
-    {"route_with_host_bits", "0.0.0.0/0", "10.2.3.4/16", 23, 10, "has host bits set",
-     "did you mean \"10.2.0.0/16\"?"},
-    {"route_without_via", "via = [\"10.100.1.2\"]\n", "\n", 22, 1,
-     "`via` is missing in [switch.route]", ""},
-    {"route_with_empty_via", "via = [\"10.100.1.2\"]", "via = []", 24, 7, "1 to 64 next hops", ""},
-    {"selection_of_a_route_unknown", "via = [\"10.100.1.2\"]",
-     "via = [\"10.100.1.2\"]\nselection = \"fastest\"", 25, 13, "`fastest` is no way to select",
-     "ecmp, flowlet, adaptive"},
-    {"selection_of_ordinary_traffic_static", "via = [\"10.100.1.2\"]",
-     "via = [\"10.100.1.2\"]\nselection = \"static\"", 25, 13, "`static` serves reductions only",
-     "{ reduction = \"static\" }"},
-    {"selection_of_a_route_misspelt", "via = [\"10.100.1.2\"]",
-     "via = [\"10.100.1.2\"]\nselection = { reductions = \"ecmp\" }", 25, 15,
-     "unknown key `reductions` in [switch.route.selection]", "`reduction`"},
-    {"selection_of_a_route_no_text", "via = [\"10.100.1.2\"]",
-     "via = [\"10.100.1.2\"]\nselection = 3", 25, 13, "`selection` is to be", ""},
-    {"selection_without_trees", "[switch.canary]", "[switch.selection]\ntrees = 0\n[switch.canary]",
-     7, 9, "`trees` is out of range", "from 1 to 64"},
-    {"selection_gap_of_nothing", "[switch.canary]",
-     "[switch.selection]\nflowlet_gap = \"0us\"\n[switch.canary]", 7, 15,
-     "`flowlet_gap` is out of range", "from 1us to 10s"},
-    {"route_via_nowhere", "via = [\"10.100.1.2\"]", "via = [\"10.9.9.9\"]", 24, 7,
-     "10.9.9.9 is on no connected prefix", "connected: 10.1.1.0/24, 10.100.1.0/30"},
-    {"route_via_itself", "via = [\"10.100.1.2\"]", "via = [\"10.100.1.1\"]", 24, 7,
-     "the switch's own address", "neighbour"},
     {"fdb_to_a_missing_port", "port = \"b1\"", "port = \"b2\"", 27, 8,
      "no port `b2` on switch `leaf1`", "ports: h1, up1, b1"},
     {"fdb_to_a_routed_port", "port = \"b1\"", "port = \"h1\"", 27, 8, "is routed",
      "without an address"},
-    {"arp_on_no_prefix", "10.1.1.2", "10.7.1.2", 29, 11, "on no connected prefix", "connected:"},
     {"link_to_a_missing_switch", "a = \"leaf1:up1\"", "a = \"leaf9:up1\"", 38, 5,
      "no switch `leaf9`", "leaf1, spine1"},
     {"link_to_a_missing_port", "a = \"leaf1:up1\"", "a = \"leaf1:up9\"", 38, 5,
@@ -277,12 +189,12 @@ constexpr test::Damage cases[] = {
 class LoaderErrorTest : public testing::TestWithParam<test::Damage> {};
 
 TEST_P(LoaderErrorTest, is_placed_and_explained) {
-  test::expect_placed_and_explained(good, GetParam());
+  test::expect_placed_and_explained(test::two_routers, GetParam());
 }
 INSTANTIATE_TEST_SUITE_P(each, LoaderErrorTest, testing::ValuesIn(cases), test::name_of);
 
 TEST(LoaderTest, canary_jobs_name_ports_by_their_index) {
-  std::string text(good);
+  std::string text(test::two_routers);
   constexpr std::string_view timeout = "timeout = \"1ms\"";
   text.replace(text.find(timeout), timeout.size(), R"(timeout = "adaptive"
 job_quota = 100
@@ -310,7 +222,7 @@ id = 0)");
 
 TEST(LoaderTest, timeouts_alone_are_bounded_more_closely) {
   const auto longest = [](std::string_view settings) {
-    std::string text(good);
+    std::string text(test::two_routers);
     constexpr std::string_view timeout = "timeout = \"1ms\"";
     text.replace(text.find(timeout), timeout.size(), settings);
     return parse_config(text, "f")
@@ -326,7 +238,7 @@ TEST(LoaderTest, timeouts_alone_are_bounded_more_closely) {
 }
 
 TEST(LoaderTest, the_timeout_is_adaptive_unless_one_is_given) {
-  std::string text(good);
+  std::string text(test::two_routers);
   EXPECT_EQ(
       parse_config(text, "f")->switches[0].config.protocols.get<canary::CanaryConfig>().timeout,
       1ms);
@@ -337,7 +249,7 @@ TEST(LoaderTest, the_timeout_is_adaptive_unless_one_is_given) {
 }
 
 TEST(LoaderTest, bfd_is_off_unless_it_is_asked_for) {
-  std::string text(good);
+  std::string text(test::two_routers);
   EXPECT_FALSE(parse_config(text, "f")->switches[0].config.bfd);
   text.replace(text.find("[switch.canary]"), 15, "[switch.bfd]\n[switch.canary]");
   auto loaded = parse_config(text, "f");
@@ -351,58 +263,8 @@ TEST(LoaderTest, bfd_is_off_unless_it_is_asked_for) {
   EXPECT_EQ(loaded->switches[0].config.bfd->multiplier, 255u);
 }
 
-// A bridge of an access port and a trunk; `own` are settings of the switch.
-Loaded with_vlans(const std::string& own) {
-  return parse_config("version = 1\n[[switch]]\nname = \"s\"\nid = 1\n" + own + R"(
-[[switch.port]]
-name = "a"
-tap = "tap0"
-vlan = 10
-[[switch.port]]
-name = "t"
-tap = "tap1"
-vlan = 1
-vlans = "30-39, 20"
-[[switch.fdb]]
-mac = "02:00:00:00:00:01"
-port = "t"
-[[switch.fdb]]
-mac = "02:00:00:00:00:01"
-port = "t"
-vlan = 31
-)",
-                      "f");
-}
-
-TEST(LoaderTest, vlans_are_read) {
-  const auto loaded = with_vlans("bridge_vlan = 39\nbridge_address = \"10.0.0.1/24\"");
-  ASSERT_TRUE(loaded) << to_string(loaded.error());
-  const auto& config = loaded->switches[0].config;
-  EXPECT_EQ(config.bridge_vlan, 39);
-  EXPECT_EQ(config.ports[0].vlan.untagged, 10);
-  EXPECT_TRUE(config.ports[0].vlan.tagged.empty());
-  EXPECT_EQ(config.ports[1].vlan.untagged, 1);
-  EXPECT_EQ(to_string(config.ports[1].vlan.tagged), "20,30-39");
-  EXPECT_EQ(vlan_of(config.fdb[0], config.ports[1]), 1);
-  EXPECT_EQ(vlan_of(config.fdb[1], config.ports[1]), 31);
-  EXPECT_TRUE(with_vlans("")) << "the switch itself need not be in any";
-}
-
-TEST(LoaderTest, the_switch_itself_is_in_a_vlan_that_there_is) {
-  const auto nowhere = with_vlans("bridge_address = \"10.0.0.1/24\"");
-  ASSERT_FALSE(nowhere);
-  EXPECT_EQ(to_string(nowhere.error()[0]),
-            "f:5:18: `bridge_address` is in no VLAN, and the ports of this bridge are in some (say "
-            "in which one, as bridge_vlan = 10)");
-  const auto not_carried = with_vlans("bridge_vlan = 11");
-  ASSERT_FALSE(not_carried);
-  EXPECT_EQ(to_string(not_carried.error()[0]),
-            "f:5:15: no port of this switch carries VLAN 11 (give it to a port as `vlan`, or in "
-            "`vlans`)");
-}
-
 TEST(LoaderTest, a_good_file_fills_every_field) {
-  const Loaded loaded = parse_config(good, "good.toml");
+  const Loaded loaded = parse_config(test::two_routers, "good.toml");
   ASSERT_TRUE(loaded) << to_string(loaded.error());
   ASSERT_EQ(loaded->switches.size(), 2u);
   const SwitchSection& leaf = loaded->switches[0];
@@ -423,7 +285,7 @@ TEST(LoaderTest, a_good_file_fills_every_field) {
 }
 
 std::uint16_t queues_of_first(const std::string& device) {
-  std::string text(good);
+  std::string text(test::two_routers);
   text.replace(text.find("interface = \"veth-h1\""), 21, device);
   const Loaded loaded = parse_config(text, "f");
   EXPECT_TRUE(loaded) << to_string(loaded.error());
@@ -442,42 +304,8 @@ TEST(LoaderTest, queues_are_one_unless_told_but_automatic_for_cards) {
   EXPECT_EQ(queues_of_first("pcap = { tx = \"0\" }"), 1);
 }
 
-TEST(LoaderTest, routes_differ_from_their_switch_in_selection_where_they_say_so) {
-  using forwarding::Policy;
-  std::string text(good);
-  text.replace(text.find("via = [\"10.100.1.2\"]"), 20, R"(via = ["10.100.1.2"]
-[[switch.route]]
-prefix = "10.2.0.0/16"
-via = ["10.100.1.2"]
-selection = "flowlet"
-[[switch.route]]
-prefix = "10.3.0.0/16"
-via = ["10.100.1.2"]
-selection = { reduction = "static" }
-[switch.selection]
-ordinary = "adaptive"
-flowlet_gap = "2ms"
-trees = 4
-tree_seed = 9
-reduction_seed = 11)");
-  const Loaded loaded = parse_config(text, "f");
-  ASSERT_TRUE(loaded) << to_string(loaded.error());
-  const auto& config = loaded->switches[0].config;
-  EXPECT_EQ(config.selection.policies.ordinary, Policy::adaptive);
-  EXPECT_EQ(config.selection.policies.reduction, Policy::adaptive);
-  EXPECT_EQ(config.selection.flowlet_gap, 2ms);
-  EXPECT_EQ(config.selection.trees, 4u);
-  EXPECT_EQ(config.selection.tree_seed, 9u);
-  EXPECT_EQ(config.selection.reduction_seed, 11u);
-  EXPECT_EQ(config.routes[0].ordinary, std::nullopt);
-  EXPECT_EQ(config.routes[1].ordinary, Policy::flowlet);
-  EXPECT_EQ(config.routes[1].reduction, Policy::flowlet);
-  EXPECT_EQ(config.routes[2].ordinary, std::nullopt);
-  EXPECT_EQ(config.routes[2].reduction, Policy::static_trees);
-}
-
 TEST(LoaderTest, all_errors_come_at_once_and_in_order) {
-  std::string text(good);
+  std::string text(test::two_routers);
   text.replace(text.find("id = 2"), 6, "id = 0");
   text.replace(text.find("200Mbit"), 7, "fast");
   text.replace(text.find("4096"), 4, "4095");
@@ -496,7 +324,7 @@ TEST(LoaderTest, errors_read_like_those_of_a_compiler) {
 }
 
 TEST(LoaderTest, cores_auto_is_no_list) {
-  std::string text(good);
+  std::string text(test::two_routers);
   text.insert(12, "daemon = { cores = \"auto\" }\n");
   const Loaded loaded = parse_config(text, "f");
   ASSERT_TRUE(loaded) << to_string(loaded.error());
