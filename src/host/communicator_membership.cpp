@@ -170,8 +170,8 @@ Result<Communicator> Communicator::regroup(std::uint32_t world_size) {
         "this communicator's world is fixed: create it with TRIBUTARY_MEMBERSHIP=elastic, and a "
         "keeper to meet at");
   }
-  if (world_size > host::members_max) {
-    return host::invalid("a world has at most " + std::to_string(host::members_max) +
+  if (world_size > host::rendezvous_ranks_max) {
+    return host::invalid("a world has at most " + std::to_string(host::rendezvous_ranks_max) +
                          " ranks, so do not wait for " + std::to_string(world_size));
   }
   return state_->regroup(world_size);

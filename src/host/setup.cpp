@@ -16,7 +16,6 @@
 namespace tributary::host {
 namespace {
 
-constexpr std::uint32_t world_size_max = 65534;  // `hosts` has 16 bits, rank 65535 means none
 constexpr std::uint32_t mtu_min = 256;
 constexpr std::uint32_t mtu_auto_max = 9216;  // loopback claims 64 KiB
 
@@ -167,9 +166,9 @@ Result<void> check(const CommunicatorOptions& options) {
   if (auto checked = check_parameters(options); !checked) {
     return checked;
   }
-  if (options.world_size == 0 || options.world_size > world_size_max) {
+  if (options.world_size == 0 || options.world_size > rendezvous_ranks_max) {
     return invalid("world size " + std::to_string(options.world_size) + " is not within 1 to " +
-                   std::to_string(world_size_max));
+                   std::to_string(rendezvous_ranks_max));
   }
   if (options.rank >= options.world_size) {
     return invalid("rank " + std::to_string(options.rank) + " does not exist in a world of " +

@@ -182,7 +182,8 @@ class Elastic(Worlds):
         self.stop(members)
 
     def test_who_was_away_is_told_that_it_is_no_member(self):
-        members = self.found(3, TRIBUTARY_STALL_TIMEOUT="4s")
+        # It is for how long the others wait, and also bounds how long founding may take.
+        members = self.found(3, TRIBUTARY_STALL_TIMEOUT="15s")
         self.await_sums(members, 1)
         away = members.pop(1)
         away.send(signal.SIGSTOP)

@@ -151,7 +151,7 @@ bool Member::take_in(const Word& word) {
   } else if (word.kind == WordKind::ended && epoch != nullptr) {
     end(epoch->number.value(), text_of(wire::Bytes(word.body).subspan(sizeof *epoch)));
   } else if (word.kind == WordKind::place && place != nullptr) {
-    if (place->world_size.value() > members_max ||
+    if (place->world_size.value() > rendezvous_ranks_max ||
         place->rank.value() >= place->world_size.value()) {
       lose("the keeper at " + to_string(place_) + " told a rank that there cannot be", false);
       return false;

@@ -77,7 +77,6 @@ struct [[gnu::packed]] WaitingCount {
   wire::be32 count;
 };
 
-inline constexpr std::uint32_t members_max = 65534;
 inline constexpr std::size_t share_bytes_max = 1024;
 // What a keeper hears, and what it says: the shares of a whole world.
 inline constexpr std::size_t word_to_keeper_bytes_max = sizeof(Epoch) + share_bytes_max;

@@ -58,7 +58,7 @@ void Roster::found(Id id, const MemberHello& hello, const std::string& address) 
                            "replaced: " +
                            how_to_join);
   }
-  if (rank >= world_size || world_size > members_max) {
+  if (rank >= world_size || world_size > rendezvous_ranks_max) {
     return dismiss(id, who + " does not exist in a world of " + std::to_string(world_size));
   }
   if (!founders_.empty() && world_size != founders_wanted_) {
@@ -94,7 +94,7 @@ void Roster::wait_to_join(Newcomer newcomer) {
   if (different) {
     return dismiss(newcomer.id, "the world at this keeper has other options: " + *different);
   }
-  if (seats_.size() + waiting_.size() >= members_max) {
+  if (seats_.size() + waiting_.size() >= rendezvous_ranks_max) {
     return dismiss(newcomer.id, "the world at this keeper is as large as a world can be");
   }
   lines_.push_back("somebody waits to join, from " + newcomer.address);
@@ -117,7 +117,7 @@ bool Roster::hear(Id id, const Word& word, Time now) {
 }
 
 bool Roster::regroup(std::uint32_t rank, const RegroupWish& wish, Time now) {
-  if (wish.world_size.value() > members_max) {
+  if (wish.world_size.value() > rendezvous_ranks_max) {
     return false;
   }
   if (!std::exchange(seats_[rank]->asks, true)) {

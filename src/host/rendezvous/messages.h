@@ -59,6 +59,8 @@ struct [[gnu::packed]] RendezvousHelloStart {
 static_assert(sizeof(RendezvousHelloStart) == 12);
 
 inline constexpr std::uint32_t rendezvous_window_max = 65536;
+// Of a world: `hosts` of the protocols' headers has 16 bits, and rank 65535 means none.
+inline constexpr std::uint32_t rendezvous_ranks_max = 65534;
 
 // What every rank tells rank 0. Integers are big-endian.
 struct [[gnu::packed]] RendezvousHello {
