@@ -7,6 +7,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "end_of_parse.h"
 #include "exit_codes.h"
 #include "host/membership/keeper.h"
 #include "host/transport/address.h"
@@ -35,8 +36,12 @@ void raise_limit_of_descriptors() {
 
 int serve(const std::string& listen) {
   const auto secret = secret_of_environment();
-  auto keeper = host::resolve(listen).and_then(
-      [&](const host::Endpoint& place) { return host::Keeper::at(place, secret, say); });
+  const auto place = host::resolve(listen, "--listen");
+  if (!place) {
+    say(place.error().message);
+    return apps::exit_failed;
+  }
+  auto keeper = host::Keeper::at(*place, secret, say);
   if (!keeper) {
     say("--listen: " + keeper.error().message);
     return apps::exit_failed;
@@ -61,7 +66,7 @@ int run(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : apps::exit_usage;
+    return apps::end_of_parse(app, error);
   }
   apps::catch_signals();
   raise_limit_of_descriptors();

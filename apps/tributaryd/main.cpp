@@ -9,6 +9,7 @@
 #include "control/loader.h"
 #include "control/reference.h"
 #include "control/socket_file.h"
+#include "end_of_parse.h"
 #include "logging.h"
 #include "serve.h"
 
@@ -46,8 +47,7 @@ int run(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    const int status = app.exit(error);
-    return status == 0 ? 0 : 2;
+    return tributary::apps::end_of_parse(app, error);
   }
   auto config = tributary::control::load_config(file);
   if (!config) {

@@ -82,11 +82,11 @@ Result<wire::Ipv4Address> parse_address(const std::string& text) {
   return from_in_addr(address);
 }
 
-Result<Endpoint> resolve(const std::string& host_and_port) {
+Result<Endpoint> resolve(const std::string& host_and_port, const std::string& what) {
   const auto colon = host_and_port.rfind(':');
   const auto bad = [&](const std::string& why) {
     return fail(Error::Code::invalid_argument,
-                "rendezvous '" + host_and_port + "': " + why + "; write address:port");
+                what + " '" + host_and_port + "': " + why + "; write address:port");
   };
   if (colon == std::string::npos || colon == 0) {
     return bad("no port");

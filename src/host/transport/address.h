@@ -12,8 +12,8 @@
 
 namespace tributary::host {
 
-// "address:port" or "name:port".
-Result<Endpoint> resolve(const std::string& host_and_port);
+// "address:port" or "name:port". `what`: as errors call it.
+Result<Endpoint> resolve(const std::string& host_and_port, const std::string& what = "rendezvous");
 Result<wire::Ipv4Address> parse_address(const std::string& text);
 
 sockaddr_in to_sockaddr(const Endpoint& endpoint);

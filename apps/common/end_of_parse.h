@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+namespace tributary::apps {
+
+// Says what is wrong with a command line, or prints the help that was asked for; the exit code.
+int end_of_parse(const CLI::App& app, const CLI::ParseError& error);
+
+}  // namespace tributary::apps
