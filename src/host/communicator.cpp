@@ -7,6 +7,7 @@
 
 #include "host/call.h"
 #include "host/communicator_state.h"
+#include "host/journal/unread_variables.h"
 #include "host/setup.h"
 
 namespace tributary {
@@ -29,6 +30,7 @@ Communicator& Communicator::operator=(Communicator&&) noexcept = default;
 Communicator::~Communicator() = default;
 
 Result<Communicator> Communicator::create(const CommunicatorOptions& options) {
+  host::tell_of_unread_variables(options);
   return options.membership == Membership::fixed ? create(options, nullptr)
                                                  : create_elastic(options);
 }

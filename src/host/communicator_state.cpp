@@ -2,7 +2,6 @@
 #include "host/communicator_state.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <utility>
 
 #include "host/call_check.h"
@@ -93,11 +92,7 @@ void Communicator::State::notify(host::LogLevel level, const std::string& line) 
 }
 
 void Communicator::State::tell(const std::string& line) const {
-  if (options.on_notice) {
-    options.on_notice(line);
-  } else if (options.rank == 0) {
-    std::fprintf(stderr, "tributary: %s\n", line.c_str());
-  }
+  host::tell(options, line);
 }
 
 Result<void> Communicator::State::run_recorded(By by, const Call& call) {

@@ -24,6 +24,7 @@ class Variables {
   std::optional<std::string> find(const std::string& name) const;
   // What was set, and nobody has looked for: a name that means nothing.
   std::optional<std::string> unknown() const;
+  const std::set<std::string, std::less<>>& looked_for() const { return looked_for_; }
 
  private:
   std::map<std::string, std::optional<std::string>, std::less<>> instead_;

@@ -562,6 +562,12 @@ class Package(ranks.Cases):
             finally:
                 keeper.kill()
 
+    def test_a_variable_that_nothing_reads_is_said_once_by_rank_0(self):
+        ended = ranks.run([sys.executable, ranks.ROOT / "docs" / "tutorial" / "allreduce.py"],
+                          TRIBUTARY_ALGORITHM="auto", TRIBUTARY_TUNNE="off", TRIBUTARY_INTERFACES="lo")
+        self.assertEqual([one.complaints.count("TRIBUTARY_TUNNE (is it TRIBUTARY_TUNE?)") for one in ended], [1, 0])
+        self.assertEqual([one.complaints.count("TRIBUTARY_INTERFACES counts for nothing") for one in ended], [1, 0])
+
     def test_the_example_runs_as_the_tutorial_says(self):
         ended = ranks.run([sys.executable, ranks.ROOT / "docs" / "tutorial" / "allreduce.py"])
         self.assertEqual([(one.code, one.said) for one in ended],

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "host/communicator_options.h"
 
@@ -18,5 +19,8 @@ enum class LogLevel : std::uint8_t {
 
 // What these options' parameters, which are checked, ask for; notices, where they do not say.
 LogLevel log_level_of(const CommunicatorOptions& options);
+
+// A line, whatever its level: as `on_notice` says.
+void tell(const CommunicatorOptions& options, const std::string& line);
 
 }  // namespace tributary::host

@@ -9,6 +9,7 @@
 #include "host/call.h"
 #include "host/clock.h"
 #include "host/deadline.h"
+#include "host/journal/unread_variables.h"
 #include "host/parallel/machine_group.h"
 #include "host/parallel/slabs.h"
 #include "host/protocol.h"
@@ -193,6 +194,7 @@ Result<ParallelCommunicator> ParallelCommunicator::create(const ParallelOptions&
   if (auto checked = check(options); !checked) {
     return tl::make_unexpected(checked.error());
   }
+  host::tell_of_unread_variables(options.communicator);
   const auto plan = plan_between(options);
   if (!plan) {
     return tl::make_unexpected(plan.error());

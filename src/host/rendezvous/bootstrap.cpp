@@ -15,6 +15,7 @@
 #include <sodium/randombytes.h>
 #include <sodium/utils.h>
 
+#include "host/journal/unread_variables.h"
 #include "host/parallel/seating.h"
 #include "host/protocol.h"
 #include "host/rendezvous/messages.h"
@@ -172,6 +173,7 @@ Result<Communicator> Bootstrap::create(Result<CommunicatorOptions> options,
   if (auto judged = judge(words); !judged) {
     return tl::make_unexpected(judged.error());
   }
+  tell_of_unread_variables(*options);
   const auto& first = words.front();
   options->rendezvous = to_string(Endpoint{wire::Ipv4Address(first.address), first.port});
   if (options->secret.empty()) {
