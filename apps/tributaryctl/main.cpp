@@ -107,6 +107,9 @@ struct CommandLine {
     command->add_option("PORT", port)->required();
   }
 
+  static void add_count(CLI::App& command, std::uint64_t& count) {
+    command.add_option("--count", count, "How often; 0: until interrupted")->check(whole_number());
+  }
   static void add_force(CLI::App& command, bool& force) {
     command.add_flag("--force", force, "Also trees that are in use");
   }
@@ -122,7 +125,7 @@ struct CommandLine {
     watching->add_option("--interval", interval_s, "Seconds between lines")
         ->check(seconds_between(0.05, 240.0))
         ->capture_default_str();
-    watching->add_option("--count", count, "How often; 0: until interrupted");
+    add_count(*watching, count);
     add(app, "doctor", "What this host lacks, and how to mend it; needs no daemon",
         [this] { return doctor(options); });
   }
@@ -164,7 +167,7 @@ struct CommandLine {
     watching->add_option("--interval", fabric.interval_s, "Seconds between looks")
         ->check(seconds_between(0.05, 240.0))
         ->capture_default_str();
-    watching->add_option("--count", fabric.count, "How often; 0: until interrupted");
+    add_count(*watching, fabric.count);
     for (CLI::App* const command : {apply, watching}) {
       command->add_option(
           "--env", fabric.env_directory,

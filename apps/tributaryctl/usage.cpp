@@ -20,4 +20,12 @@ CLI::Validator seconds_between(double least, double most) {
   return {check, "SECONDS"};
 }
 
+CLI::Validator whole_number() {
+  const auto check = [](const std::string& text) {
+    const bool good = text.find_first_not_of("0123456789") == std::string::npos;
+    return good ? std::string() : "`" + text + "` is no whole number from 0 on";
+  };
+  return {check, "NUMBER"};
+}
+
 }  // namespace tributary::ctl

@@ -13,4 +13,7 @@ std::string usage_complaint(const CLI::App& app, const CLI::ParseError& error);
 // Seconds from `least` to `most`; unlike CLI::Range, not "nan" either.
 CLI::Validator seconds_between(double least, double most);
 
+// A whole number without a sign: CLI11 itself takes -1 for the greatest that there is.
+CLI::Validator whole_number();
+
 }  // namespace tributary::ctl
