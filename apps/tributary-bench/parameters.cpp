@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "parameters.h"
 
+#include <algorithm>
+
 #include <CLI/CLI.hpp>
 
 #include "host/protocol.h"
@@ -8,9 +10,26 @@
 namespace tributary::bench {
 namespace {
 
+// By the algorithm of its name or, where none has that, by those that it has.
+std::string names_of(const host::HostProtocol& protocol) {
+  if (std::ranges::find(protocol.algorithms, protocol.name, &host::Algorithm::name) !=
+      protocol.algorithms.end()) {
+    return "`" + std::string(protocol.name) + "`";
+  }
+  std::string names;
+  for (const auto& algorithm : protocol.algorithms) {
+    names += (names.empty() ? "`" : ", `") + std::string(algorithm.name) + "`";
+  }
+  return names;
+}
+
+std::string meaning_of(const host::HostProtocol& protocol, const host::Parameter& parameter) {
+  return names_of(protocol) + ": " + std::string(parameter.help);
+}
+
 // Without what is Markdown in it.
 std::string help_of(const host::HostProtocol& protocol, const host::Parameter& parameter) {
-  std::string text = std::string(protocol.name) + ": " + std::string(parameter.help);
+  auto text = meaning_of(protocol, parameter);
   if (const auto wanted = host::wanted(parameter); !wanted.empty()) {
     text += "; " + wanted;
   }
@@ -41,8 +60,7 @@ std::string row_of(const host::HostProtocol& protocol, const host::Parameter& pa
   for (const auto& cell :
        {"`" + std::string(parameter.name) + "`", "`" + host::variable_of(parameter) + "`",
         host::wanted(parameter), std::string(parameter.otherwise),
-        std::string(parameter.agreed ? "yes" : ""),
-        "`" + std::string(protocol.name) + "`: " + std::string(parameter.help)}) {
+        std::string(parameter.agreed ? "yes" : ""), meaning_of(protocol, parameter)}) {
     row += cell.empty() ? " |" : " " + cell + " |";
   }
   return row + "\n";

@@ -37,9 +37,8 @@ bool is_by_switches(const CommunicatorOptions& options) {
 constexpr Parameter cube_parameters[] = {
     {.name = "interfaces",
      .kind = Parameter::Kind::list,
-     .help = "for `bcube`, `mesh`, `bcube-switches` and `mesh-switches`: names or addresses of a "
-             "rank's interfaces over which vectors are spread, up to 4, in the order of the "
-             "networks that ranks share; without them, the one of its address",
+     .help = "names or addresses of a rank's interfaces over which vectors are spread, up to 4, "
+             "in the order of the networks that ranks share; without them, the one of its address",
      .option = "--interfaces"},
 };
 

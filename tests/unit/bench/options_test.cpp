@@ -8,8 +8,11 @@
 #include <variant>
 #include <vector>
 
+#include <CLI/CLI.hpp>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "parameters.h"
 
 namespace tributary::bench::test {
 namespace {
@@ -17,6 +20,7 @@ namespace {
 using namespace std::chrono_literals;
 using testing::HasSubstr;
 using testing::Not;
+using testing::StartsWith;
 
 class BenchOptions : public testing::Test {
  protected:
@@ -278,6 +282,15 @@ TEST_F(BenchOptions, MatricesAreAsNearToSquaresAsTheyCanBe) {
   EXPECT_FALSE(parse({"--low-rank", "4", "--sketch", "quantiles"}, "sketched_allreduce").options);
   EXPECT_FALSE(parse({"--columns", "100", "--counts", "300"}, "sketched_allreduce").options);
   EXPECT_FALSE(parse({}, "sketched_allreduce").options->matrix_of(1024));
+}
+
+TEST(BenchParameters, AreOfAlgorithmsThatThereAre) {
+  CLI::App app;
+  CommunicatorOptions options;
+  declare_parameters(app, options);
+  EXPECT_THAT(app.get_option("--interfaces")->get_description(),
+              StartsWith("bcube, mesh, bcube-switches, mesh-switches: names or addresses"));
+  EXPECT_THAT(app.get_option("--trees")->get_description(), StartsWith("panama: "));
 }
 
 }  // namespace
