@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <span>
 #include <thread>
 #include <utility>
@@ -131,29 +130,6 @@ std::string label_of(const Way& way, const std::string& asked, const std::string
   const std::string label(way.name());
   const bool as_asked = asked == host::automatic_algorithm || asked == carrier;
   return as_asked ? label : label + "(" + carrier + ")";
-}
-
-double levels_of(const SketchOptions& sketch, const Problem& problem) {
-  return std::floor((std::exp2(sketch.bits - 1) - 1) / static_cast<double>(problem.world_size));
-}
-
-// How far a sketch of a rank may be from its vector, of which all elements are between -1 and 1. A
-// bucket of quantiles may be as wide as that.
-double sketch_slack(const SketchOptions& sketch, const Problem& problem) {
-  constexpr double rounding_of_floats = 1e-5;
-  if (sketch.kind == SketchKind::quantiles) {
-    return 2 + rounding_of_floats;
-  }
-  const double units = sketch.rounding == Rounding::nearest ? 0.5 : 1;
-  return units / levels_of(sketch, problem) + rounding_of_floats;
-}
-
-// How far the sum of matrices may be off, as part of it: what the left factor lost has another
-// basis for it, which is as far off where two of its columns are nearly the same.
-double matrix_slack(const SketchOptions& sketch, const Problem& problem) {
-  constexpr double rounding_of_floats = 1e-4;
-  const double of_grid = 100 * std::sqrt(problem.world_size) / levels_of(sketch, problem);
-  return rounding_of_floats + (sketch.bits == 32 ? 0 : std::min(of_grid, 1.5));
 }
 
 }  // namespace

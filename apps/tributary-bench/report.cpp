@@ -157,6 +157,9 @@ class JsonReport final : public Report {
     if (options_.has_root()) {
       entry["root"] = row.root;
     }
+    if (const auto matrix = options_.matrix_of(row.count)) {
+      entry["columns"] = matrix->columns;
+    }
     if (options_.has_out_of_place()) {
       entry["out_of_place"] = figures(row, row.out_of_place);
     }

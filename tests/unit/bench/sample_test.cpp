@@ -210,5 +210,55 @@ TEST(Sample, OfMatricesIsWrongAsAWhole) {
   EXPECT_EQ(sample->wrong_results(7, sum.data()), problem.count);
 }
 
+std::vector<float> sum_of_matrices(Problem problem, const LowRank& shape) {
+  std::vector<float> sum(problem.count);
+  for (problem.rank = 0; problem.rank < problem.world_size; ++problem.rank) {
+    std::vector<float> in(problem.count);
+    make_matrix_sample(problem, shape, 1)->fill(0, in.data());
+    std::transform(sum.begin(), sum.end(), in.begin(), sum.begin(), std::plus<>());
+  }
+  return sum;
+}
+
+TEST(Sample, OfMatricesIsWrongWhereNothingWasWritten) {
+  constexpr LowRank shape = {20, 50, 2};
+  for (const std::uint32_t ranks : {2u, 4u, 64u}) {
+    Problem problem{ElementType::f32, Operator::sum, shape.rows * shape.columns, 1, ranks};
+    for (const unsigned bits : {4u, 8u, 16u}) {
+      if (bits == 4 && ranks == 64) {
+        continue;  // fewer than one level each
+      }
+      SCOPED_TRACE(testing::Message() << ranks << " ranks, " << bits << " bits");
+      SketchOptions sketch;
+      sketch.bits = bits;
+      const auto sample = make_matrix_sample(problem, shape, matrix_slack(sketch, problem));
+      std::vector<float> result(problem.count);
+      EXPECT_EQ(sample->wrong_results(0, result.data()), problem.count) << "zeros";
+      std::memset(result.data(), 0xa5, result.size() * sizeof(float));
+      EXPECT_EQ(sample->wrong_results(0, result.data()), problem.count) << "untouched";
+      sample->fill(0, result.data());
+      EXPECT_EQ(sample->wrong_results(0, result.data()), problem.count) << "its own matrix";
+      const auto sum = sum_of_matrices(problem, shape);
+      EXPECT_EQ(sample->wrong_results(0, sum.data()), 0u);
+    }
+  }
+}
+
+TEST(Sample, OfMatricesMayBeOffByWhatWasMeasured) {
+  const auto slack = [](std::uint32_t ranks, unsigned bits, std::size_t count) {
+    SketchOptions sketch;
+    sketch.bits = bits;
+    return matrix_slack(sketch, Problem{ElementType::f32, Operator::sum, count, 0, ranks});
+  };
+  EXPECT_EQ(slack(4, 32, 4096), 1e-4);
+  EXPECT_LT(slack(2, 16, 4096), 0.1);
+  EXPECT_LT(slack(4, 16, 4096), 0.25);
+  for (const std::uint32_t ranks : {2u, 4u, 8u, 16u}) {
+    EXPECT_LT(slack(ranks, 8, 4096), 1) << ranks;
+  }
+  EXPECT_LT(slack(4, 8, 9), 1) << "nine elements";
+  EXPECT_GT(slack(64, 8, 4096), 1.7) << "of one level";
+}
+
 }  // namespace
 }  // namespace tributary::bench
