@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <iostream>
+#include <optional>
 #include <random>
 #include <span>
 #include <string>
@@ -19,6 +20,7 @@
 #include <utility>
 #include <vector>
 
+#include "arguments.h"
 #include "host/training/gradient_exchange.h"
 #include "model.h"
 
@@ -45,8 +47,7 @@ T must(Result<T> result) {
 }
 
 struct Task {
-  std::string how;
-  std::uint32_t staleness = 0;
+  std::optional<GradientExchangeOptions> exchange;  // none: by one allreduce of all gradients
   Seconds time{};
   Seconds compute{};  // of one iteration, on this rank
   double target = 1;
@@ -180,25 +181,35 @@ void report(Communicator& communicator, const Trainer& trainer, const Outcome& o
 
 void train(Communicator communicator, const Task& task) {
   Trainer trainer(task, communicator.rank(), communicator.world_size());
-  if (task.how == "allreduce") {
+  if (!task.exchange) {
     const auto outcome = train_together(communicator, trainer);
     trainer.judge();
     report(communicator, trainer, outcome);
     return;
   }
-  GradientExchangeOptions options;
-  options.synchrony = task.how == "bsp"   ? Synchrony::bsp
-                      : task.how == "asp" ? Synchrony::asp
-                                          : Synchrony::ssp;
-  options.stale = task.how == "drop" ? Stale::drop : Stale::wait;
-  options.staleness = task.staleness;
   auto exchange = must(GradientExchange::create(
       std::move(communicator), {example::layer_sizes.begin(), example::layer_sizes.end()},
-      trainer.parameters(),
-      [&](const LayerSum& sum) { trainer.apply(sum.layer, sum.values); }, options));
+      trainer.parameters(), [&](const LayerSum& sum) { trainer.apply(sum.layer, sum.values); },
+      *task.exchange));
   const auto outcome = train_loosely(exchange, trainer);
   trainer.judge();
   report(exchange.communicator(), trainer, outcome);
+}
+
+// Its `compute` is that of ranks that are not slow.
+Task task_of(const std::vector<std::string>& arguments) {
+  Task task{example::exchange_from(arguments[0]),
+            Seconds(example::amount_from("SECONDS", arguments[2])),
+            Seconds(example::amount_from("COMPUTE_MS", arguments[3]) / 1000),
+            example::amount_from("TARGET", arguments[5])};
+  const auto staleness = example::count_from("STALENESS", arguments[1]);
+  if (task.exchange) {
+    task.exchange->staleness = staleness;
+  } else if (arguments[0] != "allreduce") {
+    example::refuse("ranks train by bsp, ssp, drop, asp or allreduce, not by '" + arguments[0] +
+                    "'");
+  }
+  return task;
 }
 
 }  // namespace
@@ -209,11 +220,11 @@ int main(int argc, char** argv) {
     std::cerr << "train bsp|ssp|drop|asp|allreduce STALENESS SECONDS COMPUTE_MS SLOWNESS TARGET\n";
     return 2;
   }
+  auto task = task_of(arguments);
+  const auto slowness = example::amount_from("SLOWNESS", arguments[4]);
   auto communicator = must(Communicator::create(must(CommunicatorOptions::from_environment())));
-  const bool is_slow = communicator.rank() + 1 == communicator.world_size();
-  Task task{arguments[0], static_cast<std::uint32_t>(std::stoul(arguments[1])),
-            Seconds(std::stod(arguments[2])),
-            Seconds(std::stod(arguments[3]) / 1000 * (is_slow ? std::stod(arguments[4]) : 1)),
-            std::stod(arguments[5])};
+  if (communicator.rank() + 1 == communicator.world_size()) {
+    task.compute *= slowness;
+  }
   train(std::move(communicator), task);
 }

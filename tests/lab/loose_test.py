@@ -11,11 +11,31 @@ import support
 from panama_job import job, summed
 
 WORKER = support.BUILD / "tests" / "lab" / "loose_worker"
+TRAIN = support.BUILD / "examples" / "training" / "train"
 LAYER_ELEMENTS = (20_000, 1, 3_000, 70_000)  # as the worker has them
 LAYERS = len(LAYER_ELEMENTS)
 ITERATIONS = 12
 COMPUTE_MS = 20
 SLOWNESS = 6
+
+
+class CommandLines(unittest.TestCase):
+    """Of the programs that train; they say what is wrong before they look for other ranks."""
+
+    def assert_refused(self, program, arguments: str, why: str) -> None:
+        done = support.run(program, *arguments.split())
+        self.assertEqual((done.returncode, done.stderr), (2, why + "\n"))
+
+    def test_of_the_worker(self):
+        self.assert_refused(WORKER, "sspp 3 1 1 1 1 0", "SYNCHRONY is to be bsp, ssp, drop or asp, not 'sspp'")
+        self.assert_refused(WORKER, "ssp three 1 1 1 1 0",
+                            "STALENESS is to be a number from 0 to 1000000000, not 'three'")
+
+    def test_of_the_example(self):
+        self.assert_refused(TRAIN, "sspp 3 1 1 1 1", "ranks train by bsp, ssp, drop, asp or allreduce, not by 'sspp'")
+        self.assert_refused(TRAIN, "ssp 3 1s 1 1 1", "SECONDS is to be a number from 0 to 1e+06, not '1s'")
+        self.assert_refused(TRAIN, "allreduce -1 1 1 1 1",
+                            "STALENESS is to be a number from 0 to 1000000000, not '-1'")
 
 
 class Loose(unittest.TestCase):

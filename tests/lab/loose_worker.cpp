@@ -20,6 +20,7 @@
 #include <utility>
 #include <vector>
 
+#include "../../examples/training/arguments.h"
 #include "host/training/gradient_exchange.h"
 
 namespace {
@@ -71,16 +72,14 @@ struct Model {
 };
 
 GradientExchangeOptions options_of(const std::vector<std::string>& arguments) {
-  GradientExchangeOptions options;
-  const auto& synchrony = arguments[0];
-  options.synchrony = synchrony == "bsp"   ? Synchrony::bsp
-                      : synchrony == "asp" ? Synchrony::asp
-                                           : Synchrony::ssp;
-  options.stale = synchrony == "drop" ? Stale::drop : Stale::wait;
-  options.staleness = static_cast<std::uint32_t>(std::stoul(arguments[1]));
-  options.proportion = std::stod(arguments[2]);
-  options.regroup = static_cast<std::uint32_t>(std::stoul(arguments[6]));
-  return options;
+  auto options = example::exchange_from(arguments[0]);
+  if (!options) {
+    example::refuse("SYNCHRONY is to be bsp, ssp, drop or asp, not '" + arguments[0] + "'");
+  }
+  options->staleness = example::count_from("STALENESS", arguments[1]);
+  options->proportion = example::amount_from("PROPORTION", arguments[2]);
+  options->regroup = example::count_from("REGROUP", arguments[6]);
+  return *options;
 }
 
 void iterate(GradientExchange& exchange, std::chrono::milliseconds compute) {
@@ -153,16 +152,19 @@ int main(int argc, char** argv) {
                  "SLOWNESS REGROUP\n";
     return 2;
   }
+  const auto options = options_of(arguments);
+  const auto iterations = example::count_from("ITERATIONS", arguments[3]);
+  const auto compute_ms = example::count_from("COMPUTE_MS", arguments[4]);
+  const auto slowness = example::count_from("SLOWNESS", arguments[5]);
   auto communicator = must(Communicator::create(must(CommunicatorOptions::from_environment())));
   const bool is_slow = communicator.rank() + 1 == communicator.world_size();
-  const std::chrono::milliseconds compute(std::stoi(arguments[4]) *
-                                          (is_slow ? std::stoi(arguments[5]) : 1));
+  const auto compute = std::chrono::milliseconds(compute_ms) * (is_slow ? slowness : 1);
   Model model;
   auto exchange = must(GradientExchange::create(
       std::move(communicator), layers, model.parameters,
-      [&](const LayerSum& sum) { model.apply(sum); }, options_of(arguments)));
+      [&](const LayerSum& sum) { model.apply(sum); }, options));
   const auto began = Clock::now();
-  for (auto left = std::stoi(arguments[3]); left > 0; --left) {
+  for (auto left = iterations; left > 0; --left) {
     iterate(exchange, compute);
   }
   const std::chrono::duration<double, std::milli> took = Clock::now() - began;
