@@ -55,13 +55,35 @@ def accuracy(model: nn.Module, data: torch.Tensor, truth: torch.Tensor) -> float
     return right / len(data)
 
 
-def train(model: nn.Module, data: torch.Tensor, truth: torch.Tensor, options) -> list[float]:
-    """Seconds of each step."""
+def add_hook(parallel: DistributedDataParallel, options) -> None:
+    """Has gradients go as fewer bytes than they have."""
+    if options.hook == "bf16":
+        from tributary.torch import compress_bf16
+        parallel.register_comm_hook(None, compress_bf16)
+    elif options.hook == "sketch":
+        from tributary.torch import sketch_hook
+        parallel.register_comm_hook(None, sketch_hook(bits=options.bits, low_rank=options.low_rank))
+
+
+def bytes_sent(interface: str) -> int:
+    """By this machine, or this network namespace, since it has that interface."""
+    for line in pathlib.Path("/proc/self/net/dev").read_text().splitlines():
+        name, _, counters = line.partition(":")
+        if name.strip() == interface:
+            return int(counters.split()[8])
+    raise SystemExit(f"--interface {interface}: there is no such interface here")
+
+
+def train(model: nn.Module, data: torch.Tensor, truth: torch.Tensor, options) -> tuple[list[float], list[float], int]:
+    """Seconds of each step, this rank's losses, and the bytes that it sent meanwhile."""
     parallel = DistributedDataParallel(model)
+    add_hook(parallel, options)
     optimizer = torch.optim.Adam(parallel.parameters(), lr=options.learning_rate)
     mine = torch.utils.data.distributed.DistributedSampler(
         torch.utils.data.TensorDataset(data, truth), seed=options.seed)
     steps: list[float] = []
+    losses: list[float] = []
+    sent = bytes_sent(options.interface) if options.interface else 0
     while len(steps) < options.steps:
         mine.set_epoch(len(steps))
         for batch in torch.tensor(list(mine)).split(options.batch)[:options.steps - len(steps)]:
@@ -71,9 +93,10 @@ def train(model: nn.Module, data: torch.Tensor, truth: torch.Tensor, options) ->
             loss.backward()
             optimizer.step()
             steps.append(time.perf_counter() - began)
+            losses.append(loss.item())
             if dist.get_rank() == 0 and len(steps) % 50 == 0:
-                print(f"step {len(steps)}: loss {loss.item():.3f}", flush=True)
-    return steps
+                print(f"step {len(steps)}: loss {losses[-1]:.3f}", flush=True)
+    return steps, losses, bytes_sent(options.interface) - sent if options.interface else 0
 
 
 def main() -> None:
@@ -85,16 +108,23 @@ def main() -> None:
     parser.add_argument("--batch", type=int, default=64, help="images per rank and step")
     parser.add_argument("--learning-rate", type=float, default=1e-3)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--hook", choices=["none", "bf16", "sketch"], default="none",
+                        help="by which gradients go as fewer bytes")
+    parser.add_argument("--bits", type=int, default=8, help="of --hook sketch")
+    parser.add_argument("--low-rank", type=int, default=0, help="of --hook sketch")
+    parser.add_argument("--interface", help="whose bytes are counted")
     parser.add_argument("--data", type=pathlib.Path, default="/usr/share/datasets/fashion-mnist")
     options = parser.parse_args()
 
     dist.init_process_group(options.backend)
     torch.manual_seed(options.seed)
     model = cnn() if options.model == "cnn" else mlp(options.width)
-    steps = train(model, images(options.data, "train"), labels(options.data, "train"), options)
+    steps, losses, sent = train(model, images(options.data, "train"), labels(options.data, "train"), options)
     score = accuracy(model, images(options.data, "t10k"), labels(options.data, "t10k"))
-    print(f"rank {dist.get_rank()} of {dist.get_world_size()}: accuracy {score:.3f}, "
-          f"{statistics.median(steps) * 1e3:.1f} ms per step, parameters {digest(model)}")
+    print(f"rank {dist.get_rank()} of {dist.get_world_size()}: accuracy {score:.4f}, "
+          f"loss {statistics.mean(losses[-20:]):.3f}, {statistics.median(steps) * 1e3:.1f} ms per step, "
+          + (f"{sent / len(steps) / 1e3:.1f} kB sent per step, " if options.interface else "")
+          + f"parameters {digest(model)}")
     dist.barrier()
     dist.destroy_process_group()
 

@@ -1,10 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""PyTorch's ranks in hosts of their own: gradients that the switch adds up, and a rank that dies."""
+"""PyTorch's ranks in hosts of their own: gradients that the switch adds up, and what fails while they train."""
 
+import contextlib
 import json
 import os
 import pathlib
 import re
+import signal
+import subprocess
+import tempfile
+import time
 import unittest
 
 import support
@@ -15,6 +20,36 @@ PACKAGE = support.BUILD / "src" / "bindings" / "python"
 TRAIN = support.ROOT / "examples" / "pytorch" / "train.py"
 WORKER = pathlib.Path(__file__).resolve().parent / "pytorch_worker.py"
 FASHION = pathlib.Path("/usr/share/datasets/fashion-mnist")
+# More steps than any test waits for.
+ENDLESS = 1_000_000
+
+
+def digests(said: str) -> list[str]:
+    """Of the parameters of each rank."""
+    return re.findall(r"parameters (\w+)", said)
+
+
+class Training:
+    """One that is in the middle of its steps."""
+
+    def __init__(self, child: subprocess.Popen, complaints: pathlib.Path):
+        self._child = child
+        self._complaints = complaints
+
+    def await_step(self) -> None:
+        """The next of those that are told."""
+        for line in self._child.stdout:
+            if line.startswith("step "):
+                return
+        raise AssertionError(f"no step any more: {self.complaints()}")
+
+    def complaints(self) -> str:
+        return self._complaints.read_text()
+
+    def end(self) -> tuple[int, str]:
+        """Its exit code, and all that is said from now on."""
+        said, _ = self._child.communicate(timeout=support.PATIENCE_S)
+        return self._child.returncode, said + self.complaints()
 
 
 class PyTorch(unittest.TestCase):
@@ -23,12 +58,40 @@ class PyTorch(unittest.TestCase):
         cls.lab = support.Lab("star-4", "--rate", "none").__enter__()
         cls.addClassCleanup(cls.lab.__exit__)
 
-    def run_ranks(self, *arguments):
-        return support.run(
+    def command(self, *arguments) -> list[str]:
+        return [str(word) for word in (
             support.LAB, "run", self.lab.name, "--program", PYTHON, "--time-limit",
-            int(support.PATIENCE_S) - 20, "--", *arguments,
-            env=os.environ | {"PYTHONPATH": str(PACKAGE), "PYTHONDONTWRITEBYTECODE": "1",
-                              "OMP_NUM_THREADS": "1", "TRIBUTARY_ALGORITHM": "canary"})
+            int(support.PATIENCE_S) - 20, "--", *arguments)]
+
+    def environment(self, **variables) -> dict[str, str]:
+        return os.environ | {"PYTHONPATH": str(PACKAGE), "PYTHONDONTWRITEBYTECODE": "1",
+                             "OMP_NUM_THREADS": "1", "TRIBUTARY_ALGORITHM": "canary"} | variables
+
+    def run_ranks(self, *arguments, **variables):
+        return support.run(*self.command(*arguments), env=self.environment(**variables))
+
+    @contextlib.contextmanager
+    def training(self, steps: int, *arguments, **variables):
+        with tempfile.NamedTemporaryFile("w+") as complaints:
+            child = subprocess.Popen(
+                self.command("-m", "tributary.torch", TRAIN, "--steps", steps, *arguments), text=True,
+                env=self.environment(**variables), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                stderr=complaints)
+            with child:
+                try:
+                    training = Training(child, pathlib.Path(complaints.name))
+                    training.await_step()
+                    yield training
+                finally:
+                    child.kill()
+
+    def assert_told_by_all_but_the_last(self, training: Training, why: str) -> None:
+        """All end by themselves, before tools/lab has them end."""
+        code, said = training.end()
+        self.assertNotEqual(code, 0, said)
+        self.assertNotRegex(said, "lab: .*; ending ")
+        told = set(re.findall(rf"(?m)^(h\d): RuntimeError: .*{why}", said))
+        self.assertLessEqual({"h1", "h2", "h3"}, told, said)
 
     def test_the_switch_adds_tensors_up(self):
         done = self.run_ranks(WORKER, "sums")
@@ -38,13 +101,34 @@ class PyTorch(unittest.TestCase):
         support.assert_switches_reduce(self, document)
         self.lab.assert_balanced(self)
 
+    def train(self, *arguments, **variables) -> str:
+        """The digest of the parameters, of which all ranks have the same."""
+        done = self.run_ranks("-m", "tributary.torch", TRAIN, *arguments, **variables)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        found = digests(done.stdout + done.stderr)
+        self.assertEqual((len(found), len(set(found))), (4, 1), done.stderr)
+        return found[0]
+
     @unittest.skipUnless(FASHION.is_dir(), "needs Debian's dataset-fashion-mnist")
     def test_the_example_trains_alike_on_all_ranks(self):
         done = self.run_ranks("-m", "tributary.torch", TRAIN, "--steps", 30)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("4 ranks: canary, switches reduce on the way", done.stderr)
-        digests = re.findall(r"parameters (\w+)", done.stdout + done.stderr)
-        self.assertEqual((len(digests), len(set(digests))), (4, 1), digests)
+        found = digests(done.stdout + done.stderr)
+        self.assertEqual((len(found), len(set(found))), (4, 1), found)
+
+    @unittest.skipUnless(FASHION.is_dir(), "needs Debian's dataset-fashion-mnist")
+    def test_reproducible_trainings_end_with_the_same_bits(self):
+        """Whatever carries them."""
+        self.assertEqual(len({self.train("--steps", 15, TRIBUTARY_REPRODUCIBLE="1", TRIBUTARY_ALGORITHM=algorithm)
+                              for algorithm in ("canary", "canary", "ring")}), 1)
+
+    @unittest.skipUnless(FASHION.is_dir(), "needs Debian's dataset-fashion-mnist")
+    def test_hooks_train_alike_on_all_ranks(self):
+        for hook in (("bf16",), ("sketch",), ("sketch", "--bits", 4), ("sketch", "--bits", 32, "--low-rank", 4),
+                     ("sketch", "--bits", 8, "--low-rank", 4)):
+            with self.subTest(hook=hook):
+                self.train("--steps", 8, "--hook", *hook)
 
     def test_a_rank_that_dies_has_its_number_told(self):
         done = self.run_ranks(WORKER, "die")
@@ -52,6 +136,52 @@ class PyTorch(unittest.TestCase):
         told = re.findall(r"all_reduce of 100000 Float \(sum\) on rank (\d) of 4 failed: .*rank 3 has ended",
                           done.stderr)
         self.assertEqual(sorted(told), ["0", "1", "2"], done.stderr)
+
+    @unittest.skipUnless(FASHION.is_dir(), "needs Debian's dataset-fashion-mnist")
+    def test_a_rank_that_is_killed_in_mid_epoch_ends_the_training(self):
+        for hook in ("none", "sketch"):
+            with self.subTest(hook=hook), self.training(ENDLESS, "--hook", hook) as training:
+                [rank] = self.lab.processes("h4", "python3")
+                os.kill(rank, signal.SIGKILL)
+                self.assert_told_by_all_but_the_last(training, "rank 3 has ended")
+
+    @unittest.skipUnless(FASHION.is_dir(), "needs Debian's dataset-fashion-mnist")
+    def test_a_training_goes_on_when_its_switch_comes_back(self):
+        def switch_crashes():
+            self.lab.tool("kill", "star")
+            time.sleep(1.0)
+            self.lab.tool("restart", "star")
+        self.assert_goes_on_after(switch_crashes)
+
+    @unittest.skipUnless(FASHION.is_dir(), "needs Debian's dataset-fashion-mnist")
+    def test_a_training_goes_on_when_a_cable_is_plugged_in_again(self):
+        def cable_is_pulled():
+            self.lab.tool("link", "h4", "down")
+            try:
+                time.sleep(2.0)
+            finally:
+                self.lab.tool("link", "h4", "up")
+        self.assert_goes_on_after(cable_is_pulled)
+
+    def assert_goes_on_after(self, fault) -> None:
+        with self.training(250) as training:
+            fault()
+            training.await_step()  # after it
+            code, said = training.end()
+        self.assertEqual(code, 0, said)
+        found = digests(said)
+        self.assertEqual((len(found), len(set(found))), (4, 1), said)
+
+    @unittest.skipUnless(FASHION.is_dir(), "needs Debian's dataset-fashion-mnist")
+    def test_a_cable_that_stays_pulled_ends_the_training_by_its_time_limit(self):
+        for hook in ("none", "sketch"):
+            with self.subTest(hook=hook), \
+                 self.training(ENDLESS, "--hook", hook, TRIBUTARY_STALL_TIMEOUT="8s") as training:
+                self.lab.tool("link", "h4", "down")
+                try:
+                    self.assert_told_by_all_but_the_last(training, "rank 3")
+                finally:
+                    self.lab.tool("link", "h4", "up")
 
 
 if __name__ == "__main__":

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What tributary/torch.py makes a backend of.
+#include <functional>
+#include <memory>
+#include <pybind11/functional.h>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 #include <torch/csrc/utils/pybind.h>
 
 #include "bindings/pytorch/c10d.h"
 #include "bindings/pytorch/group.h"
+#include "bindings/pytorch/watch.h"
+#include "bindings/pytorch/without_gil.h"
 
 namespace {
 
@@ -15,6 +20,32 @@ using tributary::pytorch::Group;
 using tributary::pytorch::group_base_name;
 using tributary::pytorch::GroupBase;
 using tributary::pytorch::Place;
+using tributary::pytorch::Watch;
+using tributary::pytorch::WithoutGil;
+
+// For a communicator that belongs to no group of ours. Its thread may want Python's lock when it
+// ends.
+class ClosableWatch {
+ public:
+  ClosableWatch(const c10::intrusive_ptr<GroupBase>& connections, std::function<void()> on_gone) {
+    if (connections->getSize() > 1) {
+      watch_ = std::make_unique<Watch>(connections, std::move(on_gone));
+    }
+  }
+  ClosableWatch(const ClosableWatch&) = delete;
+  ClosableWatch& operator=(const ClosableWatch&) = delete;
+  ~ClosableWatch() { close(); }
+
+  std::string gone() const { return watch_ ? watch_->gone() : ""; }
+  void close() {
+    auto watch = std::move(watch_);
+    const WithoutGil without_gil;
+    watch.reset();
+  }
+
+ private:
+  std::unique_ptr<Watch> watch_;
+};
 
 }  // namespace
 
@@ -34,4 +65,9 @@ PYBIND11_MODULE(_torch, module) {
       .def("close", &Group::close, py::call_guard<py::gil_scoped_release>())
       .def("algorithm", &Group::algorithm)
       .def("statistics", &Group::statistic, "name"_a, py::call_guard<py::gil_scoped_release>());
+  py::class_<ClosableWatch>(module, "Watch")
+      .def(py::init<c10::intrusive_ptr<GroupBase>, std::function<void()>>(), "connections"_a,
+           "on_gone"_a)
+      .def("gone", &ClosableWatch::gone)
+      .def("close", &ClosableWatch::close);
 }

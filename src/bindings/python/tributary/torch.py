@@ -20,11 +20,13 @@ import torch as _torch
 import torch.distributed as _distributed
 
 from . import Communicator, hooks
-from ._torch import ProcessGroupTributary
+from ._torch import ProcessGroupTributary, Watch
 
 __all__ = ["ProcessGroupTributary", "algorithm", "compress_bf16", "sketch_hook", "statistics"]
 
-_groups: "weakref.WeakSet[ProcessGroupTributary]" = weakref.WeakSet()
+# With the time limit of each.
+_groups: "weakref.WeakKeyDictionary[ProcessGroupTributary, object]" = weakref.WeakKeyDictionary()
+_watches: "weakref.WeakSet[Watch]" = weakref.WeakSet()
 
 
 def algorithm(group=None) -> str:
@@ -56,15 +58,35 @@ def sketch_hook(bits: int = 8, feedback: bool = True, communicator: Communicator
 
         model.register_comm_hook(None, tributary.torch.sketch_hook(bits=8))
 
-    All ranks of the default group call it, whatever its backend. It makes a communicator of them, unless it is
-    given one. With `low_rank`, layers of weights go as factors of that rank. `more` is for tributary.Sketch.
+    All ranks of the default group call it, whatever its backend. It makes a communicator of them, which ends when one
+    of them dies, unless it is given one. With `low_rank`, layers of weights go as factors of that rank. `more` is for
+    tributary.Sketch.
     """
-    return hooks.sketch_hook(communicator or _communicator_of_all(), _torch.futures.Future, bits=bits,
-                             feedback=feedback, low_rank=low_rank, **more)
+    gone = ""
+    if communicator is None:
+        communicator, gone = _communicator_of_all()
+    hook = hooks.sketch_hook(communicator, _torch.futures.Future, bits=bits, feedback=feedback, low_rank=low_rank,
+                             **more)
+
+    # What a future was given as its exception is no tensor to DDP; what a callback raises is an error.
+    def sketched(state, bucket):
+        count = bucket.buffer().numel()
+
+        def averaged(future):
+            try:
+                return future.value()
+            except Exception as error:
+                rank, size = _distributed.get_rank(), _distributed.get_world_size()
+                raise RuntimeError(f"a sketched sum of {count} elements on rank {rank} of {size} failed: "
+                                   f"{gone and gone.gone() or error}") from None
+
+        return hook(state, bucket).then(averaged)
+
+    return sketched
 
 
-def _communicator_of_all() -> Communicator:
-    """They meet at rank 0, of which the others hear by the default group."""
+def _communicator_of_all() -> tuple[Communicator, Watch]:
+    """They meet at rank 0, of which the others hear by the default group; and who notices that one has ended."""
     place = [None]
     if _distributed.get_rank() == 0:
         address = os.environ.get("TRIBUTARY_LOCAL_ADDRESS") or _local_address() or "127.0.0.1"
@@ -73,8 +95,20 @@ def _communicator_of_all() -> Communicator:
             place = [(*probe.getsockname(), secrets.token_hex(32))]
     _distributed.broadcast_object_list(place)
     address, port, secret = place[0]
-    return Communicator(rank=_distributed.get_rank(), world_size=_distributed.get_world_size(),
-                        master_addr=address, master_port=port, secret=secret)
+    rank, size = _distributed.get_rank(), _distributed.get_world_size()
+    world = _distributed.group.WORLD
+    timeout = _groups.get(world, _distributed.constants.default_pg_timeout)
+    local_address = os.environ.get("TRIBUTARY_LOCAL_ADDRESS") or _local_address()
+    limits = {name.removeprefix("TRIBUTARY_").lower(): value
+              for name, value in _variables(timeout, local_address).items()}
+    # The job's number is the default group's.
+    number = {"job": None} if world in _groups else {}
+    communicator = Communicator(rank=rank, world_size=size, master_addr=address, master_port=port, secret=secret,
+                                **limits, **number)
+    store = _distributed.PrefixStore(f"sketches/{port}", _distributed.distributed_c10d._get_default_store())
+    watch = Watch(_gloo(store, rank, size, timeout, local_address), communicator.abort)
+    _watches.add(watch)
+    return communicator, watch
 
 
 def _of_tributary(group) -> ProcessGroupTributary:
@@ -130,7 +164,7 @@ def _create(options, _more):
         *place, is_part=bool(options.global_ranks_in_group),
         variables=_variables(options.timeout, local_address),
         rest=_gloo(*place, options.timeout, local_address))
-    _groups.add(group)
+    _groups[group] = options.timeout
     return group
 
 
@@ -139,8 +173,8 @@ def _close(process: int = os.getpid()) -> None:
     """Other ranks may still need an answer from this one when its script is over. A process that was
     forked has nothing to close: the threads of its parent's groups are not there."""
     if os.getpid() == process:
-        for group in list(_groups):
-            group.close()
+        for one in [*_watches, *_groups]:
+            one.close()
 
 
 _distributed.Backend.register_backend("tributary", _create, extended_api=True)
