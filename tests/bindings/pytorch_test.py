@@ -6,6 +6,7 @@ import datetime
 import os
 import re
 import signal
+import subprocess
 import sys
 import time
 import unittest
@@ -23,6 +24,7 @@ sys.path.insert(0, str(ranks.PACKAGE))
 
 TRAIN = ranks.ROOT / "examples" / "pytorch" / "train.py"
 FASHION = ranks.pathlib.Path("/usr/share/datasets/fashion-mnist")
+TORCHRUN = ranks.pathlib.Path("/usr/bin/torchrun")  # of the same Python
 COUNT = 1000
 FLOATS = (torch.float32, torch.float64, torch.float16, torch.bfloat16)
 INTEGERS = (torch.int8, torch.int16, torch.int32, torch.int64, torch.uint8)
@@ -254,9 +256,10 @@ def hooks() -> None:
     every = [torch.zeros_like(sketched) for _ in range(dist.get_world_size())]
     dist.all_gather(every, sketched)
     assert all(torch.equal(one, sketched) for one in every)
-    factored = _trained(hook=tributary.torch.sketch_hook(bits=32, low_rank=2))
-    dist.all_gather(every, factored)
-    assert all(torch.equal(one, factored) for one in every)
+    for more in {"bits": 32, "low_rank": 2}, {"bits": 8, "low_rank": 2}, {"bits": 4}, {"kind": "quantiles"}:
+        rounded = _trained(hook=tributary.torch.sketch_hook(**more))
+        dist.all_gather(every, rounded)
+        assert all(torch.equal(one, rounded) for one in every), more
     # Such a hook has one bucket: those of two would come in different orders on different ranks.
     state = powerSGD_hook.PowerSGDState(None, matrix_approximation_rank=1, start_powerSGD_iter=4)
     reduced = _trained(hook=powerSGD_hook.powerSGD_hook, state=state, bucket_cap_mb=25)
@@ -321,6 +324,18 @@ class Backend(ranks.Cases):
         self.assertEqual(digests[0], digests[1])
         by_gloo = self.train("--backend", "gloo", module=())
         self.assertAlmostEqual(_accuracy(said[0]), _accuracy(by_gloo[0]), delta=0.1)
+
+    @unittest.skipUnless(FASHION.is_dir() and TORCHRUN.is_file(), "needs torchrun, and dataset-fashion-mnist")
+    def test_torchrun_starts_the_example(self):
+        """As docs/operate/pytorch.md has it."""
+        done = subprocess.run(
+            [TORCHRUN, "-r", "1", "-t", "1", "--master_port", str(ranks.free_port()), "--nproc_per_node", "2",
+             "-m", "tributary.torch", TRAIN, "--steps", "10"], text=True, stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=ranks.PATIENCE_S,
+            env=os.environ | {"PYTHONPATH": str(ranks.PACKAGE), "OMP_NUM_THREADS": "1", "TRIBUTARY_ALGORITHM": "ring"})
+        self.assertEqual(done.returncode, 0, done.stdout)
+        digests = re.findall(r"parameters (\w+)", done.stdout)
+        self.assertEqual((len(digests), len(set(digests))), (2, 1), done.stdout)
 
     @unittest.skipUnless(FASHION.is_dir(), "needs Debian's dataset-fashion-mnist")
     def test_the_example_trains_a_wide_network(self):

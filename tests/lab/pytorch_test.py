@@ -148,9 +148,9 @@ class PyTorch(unittest.TestCase):
     @unittest.skipUnless(FASHION.is_dir(), "needs Debian's dataset-fashion-mnist")
     def test_a_training_goes_on_when_its_switch_comes_back(self):
         def switch_crashes():
-            self.lab.tool("kill", "star")
+            self.lab.tool("kill", "star-4")
             time.sleep(1.0)
-            self.lab.tool("restart", "star")
+            self.lab.tool("restart", "star-4")
         self.assert_goes_on_after(switch_crashes)
 
     @unittest.skipUnless(FASHION.is_dir(), "needs Debian's dataset-fashion-mnist")

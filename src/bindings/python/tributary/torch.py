@@ -62,9 +62,9 @@ def sketch_hook(bits: int = 8, feedback: bool = True, communicator: Communicator
     of them dies, unless it is given one. With `low_rank`, layers of weights go as factors of that rank. `more` is for
     tributary.Sketch.
     """
-    gone = ""
+    watch = None
     if communicator is None:
-        communicator, gone = _communicator_of_all()
+        communicator, watch = _communicator_of_all()
     hook = hooks.sketch_hook(communicator, _torch.futures.Future, bits=bits, feedback=feedback, low_rank=low_rank,
                              **more)
 
@@ -76,9 +76,9 @@ def sketch_hook(bits: int = 8, feedback: bool = True, communicator: Communicator
             try:
                 return future.value()
             except Exception as error:
-                rank, size = _distributed.get_rank(), _distributed.get_world_size()
-                raise RuntimeError(f"a sketched sum of {count} elements on rank {rank} of {size} failed: "
-                                   f"{gone and gone.gone() or error}") from None
+                why = watch.gone() if watch else ""
+                raise RuntimeError(f"a sketched sum of {count} elements on rank {_distributed.get_rank()} of "
+                                   f"{_distributed.get_world_size()} failed: {why or error}") from None
 
         return hook(state, bucket).then(averaged)
 
