@@ -285,6 +285,33 @@ def late_ranks_time_out() -> None:
     raised(dist.barrier, "barrier on rank 0 of 2 failed: TRIBUTARY_TIMEOUT", "8 s")
 
 
+class Bucket:
+    """As much of DDP's as a hook of sketches touches."""
+
+    def __init__(self):
+        self.flat = torch.ones(COUNT)
+
+    def buffer(self) -> torch.Tensor:
+        return self.flat
+
+    def index(self) -> int:
+        return 0
+
+    def parameters(self) -> list:
+        return []
+
+
+def late_sketches_time_out() -> None:
+    """By the group's time limit."""
+    start(timeout=datetime.timedelta(seconds=8))
+    import tributary.torch
+    hook = tributary.torch.sketch_hook()
+    if dist.get_rank() == 1:
+        time.sleep(16)
+        return
+    raised(lambda: hook(None, Bucket()).wait(), "a sketched sum of 1000 elements on rank 0 of 2 failed: ", "8 s")
+
+
 def refused() -> None:
     import tributary.torch
     os.environ["TRIBUTARY_ALGORITHM"] = "bus" if os.environ["RANK"] == "1" else "ring"
@@ -301,7 +328,7 @@ def left_in_disorder() -> None:
 
 CASES = {function.__name__: function for function in (
     reductions, layouts, other_collectives, several_in_flight, groups, ddp, hooks, a_rank_dies,
-    late_ranks_time_out, refused, left_in_disorder)}
+    late_ranks_time_out, late_sketches_time_out, refused, left_in_disorder)}
 SIZES = {"groups": 4}
 
 

@@ -19,7 +19,7 @@ import weakref
 import torch as _torch
 import torch.distributed as _distributed
 
-from . import Communicator, hooks
+from . import AbortedError, Communicator, hooks
 from ._torch import ProcessGroupTributary, Watch
 
 __all__ = ["ProcessGroupTributary", "algorithm", "compress_bf16", "sketch_hook", "statistics"]
@@ -76,9 +76,11 @@ def sketch_hook(bits: int = 8, feedback: bool = True, communicator: Communicator
             try:
                 return future.value()
             except Exception as error:
-                why = watch.gone() if watch else ""
+                gone = watch.gone() if watch else ""
+                if gone:  # where the watch has ended it, that is all there is to say
+                    gone = gone if isinstance(error, AbortedError) else f"{error} ({gone})"
                 raise RuntimeError(f"a sketched sum of {count} elements on rank {_distributed.get_rank()} of "
-                                   f"{_distributed.get_world_size()} failed: {why or error}") from None
+                                   f"{_distributed.get_world_size()} failed: {gone or error}") from None
 
         return hook(state, bucket).then(averaged)
 
