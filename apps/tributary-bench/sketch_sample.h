@@ -12,8 +12,9 @@ namespace tributary::bench {
 // bucket of quantiles may be as wide as that.
 double sketch_slack(const SketchOptions& sketch, const Problem& problem);
 // How far the sum of matrices may be off, as part of it, from 2 to 64 ranks that were measured. It
-// is a hundredth of that and less as a rule; but what the left factor lost has another basis for
-// it, and where two of its columns are nearly the same on that, a whole column of the sum is lost.
+// is a tenth of that with 8 bits as a rule, and a hundredth with 16; but what the left factor lost
+// has another basis for it, and where two of its columns are nearly the same on that, a whole
+// column of the sum is lost.
 double matrix_slack(const SketchOptions& sketch, const Problem& problem);
 
 // f32 as gradients have them: most near zero, some far from it, all between -1 and 1. A sum may be

@@ -121,7 +121,7 @@ class EchoCarrier final : public host::MachineCarrier<EchoMachine> {
       : MachineCarrier(std::make_unique<EchoMachine>(job), std::move(transport), options,
                        headers_bytes) {}
 
-  Result<host::Choice> find_out(host::Ring& ring, host::Time until) override {
+  Result<host::Choice> find_out(host::Ring& ring, const host::Deadline& until) override {
     return host::look(runner(), ring, {4}, until)
         .and_then([&](const host::Observation& seen) -> Result<host::Choice> {
           const auto start = host::who(options(), machine().job().id);

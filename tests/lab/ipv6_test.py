@@ -91,12 +91,11 @@ class Ipv6(unittest.TestCase):
         support.require("iperf3")
         self.lab.await_path("a", "2001:db8:2::9")
         with self.lab.background("b", "iperf3", "-6", "-s", "-1"):
-            def run():
-                return self.lab.exec("a", "iperf3", "-6", "-c", "2001:db8:2::9", "-P", "16", "-n",
-                                     "4M", "-J")
-            done = []
-            support.until(lambda: done.append(run()) or done[-1].returncode == 0, what="iperf3")
-        sent = json.loads(done[-1].stdout)["end"]["sum_sent"]["bytes"]
+            support.until(lambda: ":5201" in self.lab.exec("b", "ss", "-6", "-l", "-t", "-n").stdout,
+                          what="iperf3's server")
+            done = self.lab.exec("a", "iperf3", "-6", "-c", "2001:db8:2::9", "-P", "8", "-n", "4M", "-J")
+        self.assertEqual(done.returncode, 0, done.stdout)
+        sent = json.loads(done.stdout)["end"]["sum_sent"]["bytes"]
         self.assertGreaterEqual(sent, 4 << 20)
         route = self.lab.exec("a", "ip", "-6", "route", "get", "2001:db8:2::9").stdout
         self.assertIn("mtu 1400", route)

@@ -2,16 +2,16 @@
 #include <algorithm>
 #include <chrono>
 #include <ctime>
+#include <poll.h>
 #include <string>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
 #include <utility>
 #include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <poll.h>
-#include <sys/resource.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include "host/transport/address.h"
 #include "host/transport/tcp.h"
