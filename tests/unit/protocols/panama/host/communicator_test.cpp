@@ -253,10 +253,10 @@ TEST(PanamaCommunicator, WithoutTreesThatAnswerTheRingIsUsedAndOneLineSaysSo) {
 }
 
 // What three ranks tell when they have reduced vectors of several sizes, with switches that take
-// their time.
-CommunicatorStatistics with_slow_switches(const Change& change) {
+// `delay` for each answer.
+CommunicatorStatistics with_slow_switches(const Change& change, Duration delay = 5ms) {
   const auto trees = groups(1);
-  const Switches switches(3, 3, trees, 77, false, 5ms);
+  const Switches switches(3, 3, trees, 77, false, delay);
   std::mutex mutex;
   CommunicatorStatistics told;
   run_world(
@@ -281,12 +281,15 @@ CommunicatorStatistics with_slow_switches(const Change& change) {
 }
 
 TEST(PanamaCommunicator, ByAutoHostsCarryWhatTheyWereFasterFor) {
-  const auto told = with_slow_switches([](auto& options) { options.set("tune_time", "1s"); });
+  // So slow that hosts are faster on a busy machine, too. Whether doubling or the ring is the
+  // faster one of them, that machine may say.
+  const auto told = with_slow_switches([](auto& options) { options.set("tune_time", "3s"); }, 40ms);
   EXPECT_EQ(told["collectives_by_ring"], 6u);
   EXPECT_EQ(told["collectives_by_plan"], 6u);
   EXPECT_EQ(told["collectives_by_panama"], 1u) << "broadcasts are not measured";
   EXPECT_GT(told["tuned_us"], 0u);
-  EXPECT_EQ(told.general.value<std::string>("plan").find("doubling up to "), 0u);
+  const auto plan = told.general.value<std::string>("plan");
+  EXPECT_TRUE(plan.starts_with("doubling ") || plan.starts_with("ring ")) << plan;
 }
 
 TEST(PanamaCommunicator, WithoutMeasuringSwitchesCarryAll) {
