@@ -18,6 +18,13 @@ Deadline Deadline::no_later_than(Time latest) const {
   return earlier;
 }
 
+Deadline Deadline::impatient(Duration stall) const {
+  auto impatient = *this;
+  impatient.stall_ = std::min(stall_, stall);
+  impatient.begin(Clock::now());
+  return impatient;
+}
+
 std::string Deadline::explain(std::string_view what) const {
   std::string text(what);
   if (requested() < std::min(fixed_, stalls_at())) {

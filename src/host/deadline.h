@@ -45,6 +45,8 @@ class Deadline {
   Deadline longer_by(Duration grace) const;
   // Of a part of what has this one.
   Deadline no_later_than(Time latest) const;
+  // Of a part that begins now, and is given up after `stall` without progress, too.
+  Deadline impatient(Duration stall) const;
 
   Time due() const { return is_given_up() ? Time{} : std::min({fixed_, stalls_at(), requested()}); }
   bool passed(Time now) const { return now >= due(); }

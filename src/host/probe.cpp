@@ -31,7 +31,7 @@ Result<void> reduce_all(const Probe& probe, Runner& runner, const Deadline& unti
 
 Deadline deadline_of_attempt(const Deadline& until, Duration patience) {
   const auto now = Clock::now();
-  return until.no_later_than(now + std::min<Duration>(patience, (until.due() - now) / probe_share));
+  return until.no_later_than(now + (until.due() - now) / probe_share).impatient(patience);
 }
 
 Result<Observation> observe(Runner& runner, Ring& ring, const Attempt& attempt,

@@ -35,8 +35,8 @@ struct Choice {
 // Vectors that are reduced one after the other, in bytes; of 0, a barrier.
 using Probe = std::vector<std::size_t>;
 
-// Long enough for some lost packets; a network that drops all of a protocol's is not waited for
-// longer.
+// Without progress. Long enough for some lost packets; a network that drops all of a protocol's is
+// not waited for longer.
 inline constexpr Duration probe_patience = std::chrono::seconds(5);
 
 // What ranks look for while they try, and for how long.

@@ -9,7 +9,7 @@ import rendezvous
 import ring
 from calls import Call, Late
 
-_PROBE_S = 5.0
+_PROBE_SHARE = 2
 
 
 class Communicator:
@@ -39,7 +39,8 @@ class Communicator:
 
     def _probe(self, calls: list, deadline: float) -> None:
         self.ring.barrier()
-        until = time.monotonic() + min(_PROBE_S, (deadline - time.monotonic()) / 2)
+        now = time.monotonic()
+        until = now + (deadline - now) / _PROBE_SHARE
         try:
             for call in calls:
                 self._protocol.call(call, until)

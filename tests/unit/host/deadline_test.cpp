@@ -69,6 +69,19 @@ TEST(Deadline, WhoWaitsForSomebodyHasALittleLonger) {
   EXPECT_EQ(Deadline().longer_by(1s).due(), never);
 }
 
+TEST(Deadline, APartMayBeGivenUpSooner) {
+  const auto now = Clock::now();
+  const Deadline deadline(now + 1h, 30s);
+  auto part = deadline.no_later_than(now + 60s).impatient(5s);
+  EXPECT_GE(part.due(), now + 5s);
+  EXPECT_LT(part.due(), now + 60s);
+  EXPECT_EQ(part.explain("allreduce"), "allreduce made no progress for 5 s");
+  part.progress(now + 58s);
+  EXPECT_EQ(part.due(), now + 60s) << "however well it goes";
+  EXPECT_EQ(deadline.impatient(60s).explain("allreduce"), "allreduce made no progress for 30 s")
+      << "never later than the whole";
+}
+
 TEST(Deadline, PassesWhenItIsGivenUp) {
   std::atomic<bool> given_up = false;
   Deadline deadline(never, 30s);
