@@ -23,11 +23,9 @@ class Background(unittest.TestCase):
     def start(self, *options) -> dict[str, subprocess.Popen]:
         children = {}
         for host in HOSTS:
-            argv = [support.LAB, "exec", self.lab.name, host, "--", BENCH, "background", "--peers",
-                    self.peers, "--json", *options]
-            children[host] = subprocess.Popen(
-                [str(arg) for arg in argv], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                text=True)
+            argv = self.lab.command(host, BENCH, "background", "--peers", self.peers, "--json", *options)
+            children[host] = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                              text=True)
             self.addCleanup(children[host].kill)
         return children
 

@@ -28,10 +28,9 @@ class Process:
         self.said_in = directory / f"{host}-{self.program}-{len(list(directory.iterdir()))}"
         before = set(lab.processes(host, self.program))
         with self.said_in.open("w") as file:
-            self.child = subprocess.Popen(
-                [str(arg) for arg in (support.LAB, "exec", lab.name, host, "--", *argv)],
-                stdin=subprocess.DEVNULL, stdout=file, stderr=subprocess.STDOUT,
-                env=os.environ | variables)
+            self.child = subprocess.Popen(lab.command(host, *argv), stdin=subprocess.DEVNULL,
+                                          stdout=file, stderr=subprocess.STDOUT,
+                                          env=os.environ | variables)
         support.until(lambda: self.child.poll() is not None or
                       set(lab.processes(host, self.program)) - before, what=f"{argv[0]} on {host}")
         self.pids = set(lab.processes(host, self.program)) - before

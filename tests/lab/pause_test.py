@@ -68,8 +68,7 @@ class Pause(unittest.TestCase):
     @contextlib.contextmanager
     def blast(self, host: str, address: str, tos: int, rate: float):
         child = subprocess.Popen(
-            [str(word) for word in (support.LAB, "exec", self.lab.name, host, "--", "python3", "-c",
-                                    BLAST, address, tos, rate)],
+            self.lab.command(host, "python3", "-c", BLAST, address, tos, rate),
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
         self.addCleanup(child.stdout.close)
         try:

@@ -17,7 +17,7 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools"))
 
-from lablib import bench_run, control  # noqa: E402
+from lablib import bench_run, control, namespaces  # noqa: E402
 
 BUILD = pathlib.Path(os.environ.get("TRIBUTARY_BUILD", ROOT / "build")).resolve()
 LAB = ROOT / "tools" / "lab"
@@ -141,8 +141,15 @@ class Lab:
                 pass  # ended meanwhile
         return found
 
+    def command(self, host: str, *argv) -> list[str]:
+        """What runs `argv` in a host, as `tools/lab exec` does, whose own start takes most of its time."""
+        words = map(str, argv)
+        if host in self.state["hosts"]:
+            return namespaces.command(f"trib-{self.name}-{host}", *words)
+        return [str(LAB), "exec", self.name, host, "--", *words]
+
     def exec(self, host: str, *argv, timeout: float = PATIENCE_S) -> subprocess.CompletedProcess:
-        return run(LAB, "exec", self.name, host, "--", *argv, timeout=timeout)
+        return run(*self.command(host, *argv), timeout=timeout)
 
     def ping(self, host: str, address: str, *options) -> subprocess.CompletedProcess:
         return self.exec(host, "ping", "-c", "1", "-W", "10", *options, address)
@@ -161,9 +168,8 @@ class Lab:
     @contextlib.contextmanager
     def background(self, host: str, *argv):
         """Runs `argv` in a host meanwhile."""
-        child = subprocess.Popen(
-            [str(arg) for arg in (LAB, "exec", self.name, host, "--", *argv)],
-            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        child = subprocess.Popen(self.command(host, *argv), stdin=subprocess.DEVNULL,
+                                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         try:
             yield child
         finally:

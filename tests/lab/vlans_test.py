@@ -23,9 +23,9 @@ class Hearer:
     """What a host hears of the frames that tagged_frames.py sends."""
 
     def __init__(self, lab: support.Lab, host: str):
-        argv = (support.LAB, "exec", lab.name, host, "--", sys.executable, FRAMES, "hear", INTERFACE)
-        self._child = subprocess.Popen([str(arg) for arg in argv], stdin=subprocess.DEVNULL,
-                                       stdout=subprocess.PIPE, text=True)
+        self._child = subprocess.Popen(
+            lab.command(host, sys.executable, FRAMES, "hear", INTERFACE), stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, text=True)
         assert self._child.stdout.readline() == "ready\n"
         self.lines: list[str] = []
         self._thread = threading.Thread(target=self._read)
