@@ -188,8 +188,8 @@ Verdict CanaryCollectives::take_contribution(const wire::CanaryHeader& header, w
   return verdict;
 }
 
-// Of a collective that is over. Who asks gets what is kept; a switch that still holds a descriptor
-// learns that it need not.
+// Of a collective that is over. Who asks gets what is kept, or comes late to what was given up; a
+// switch that still holds a descriptor learns that it need not.
 Verdict CanaryCollectives::take_past(const wire::CanaryHeader& header) {
   const std::uint32_t rank = header.rank.value();
   if (header.kind == wire::CanaryKind::request &&
@@ -197,6 +197,15 @@ Verdict CanaryCollectives::take_past(const wire::CanaryHeader& header) {
       retention_.find(wire::canary_sequence(header.id.value()))) {
     deferred_.push({DeferredReply::Kind::replay, header.id.value(), rank,
                     reply_to(state_.job.peers[rank]), header.congested()});
+    ++state_.statistics.requests_received;
+    return Verdict::taken;
+  }
+  if (const auto block = state_.blocks.block_of(header.id.value());
+      refused() && header.kind == wire::CanaryKind::request && block < state_.blocks.count() &&
+      state_.blocks.leader(block) == state_.job.rank &&
+      is_authentic(header, state_.job, state_.blocks.key())) {
+    const auto told = state_.blocks.id(block, wire::canary_direct_attempt);
+    deferred_.push({DeferredReply::Kind::failure, told, rank, {}});
     ++state_.statistics.requests_received;
     return Verdict::taken;
   }

@@ -59,6 +59,7 @@ class CanaryCollectives final : public Machine {
 
   bool running() const override { return running_; }
   bool retaining() const override { return retention_.active(); }
+  bool listening() const override { return retaining() || refused(); }
 
   const Job& job() const override { return state_.job; }
   const CanaryStatistics& statistics() const { return state_.statistics; }
@@ -75,6 +76,8 @@ class CanaryCollectives final : public Machine {
   bool is_stranger(const wire::CanaryHeader& header) const;
   Blocks blocks_of(const Call& call) const;
   const std::optional<Error>& fault() const;
+  // The last collective ended because hosts must not reduce.
+  bool refused() const { return !running_ && fault(); }
   void send_deferred(Outbox& outbox);
   void send(const DeferredReply& deferred, Outbox& outbox);
   void replay(const DeferredReply& deferred, Outbox& outbox);

@@ -273,6 +273,23 @@ TEST_F(Faults, AnErrorInsteadOfAFallbackThatIsNotAllowed) {
       << (*network)[1].failure()->message;
 }
 
+TEST_F(Faults, WhoDoesNotHearThatABlockWasGivenUpIsToldAgain) {
+  make(4, 16 * 12, {.attempts_max = 2, .host_fallback = false});
+  script.drop(contribution_of(2, 5), 1000);
+  script.drop([](const InFlight& datagram) {
+    return datagram.header().kind == CanaryKind::failure &&
+           wire::canary_attempt(datagram.header().id.value()) == wire::canary_direct_attempt &&
+           datagram.destination == MemoryNetwork::address_of(3);
+  });
+  begin_all(*network, *vectors);
+  network->run(5s);
+  for (std::uint32_t rank = 0; rank < 4; ++rank) {
+    ASSERT_TRUE((*network)[rank].failure()) << rank;
+    EXPECT_EQ((*network)[rank].failure()->code, Error::Code::network) << rank;
+  }
+  EXPECT_TRUE((*network)[1].listening());
+}
+
 // As if the switches on the way had lost their engines, and as if they had not.
 TEST_F(Faults, WithoutAnySwitchABlockIsReducedByHostsEvenIfNothingIsLost) {
   for (const bool switched : {false, true}) {
