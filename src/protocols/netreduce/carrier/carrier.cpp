@@ -32,13 +32,19 @@ constexpr auto advice =
 constexpr std::uint32_t roce_headers_bytes =
     udp_headers_bytes + sizeof(wire::BthHeader) + wire::icrc_bytes;
 
+// Devices send again when their own timer has run out.
+Duration probe_patience_of(const NetReduceOptions& own) {
+  return own.rdma_device.empty() ? probe_patience
+                                 : probe_patience + rdma_repetition_max(own.rdma_timeout);
+}
+
 // What both have in common.
 template <typename Base>
 class NetReduceCarrier : public Base {
  public:
   Result<Choice> find_out(Ring& ring, const Deadline& until) final {
     auto& runner = this->runner();
-    return observe_netreduce(netreduce_plan_of(own_), runner, ring, until)
+    return observe_netreduce(netreduce_plan_of(own_), runner, ring, until, probe_patience_of(own_))
         .and_then([&](const Observation& observation) {
           return choose_netreduce(options_, own_, runner.job().id, observation, mixed_);
         });
@@ -133,11 +139,12 @@ class DevicePreparation final : public Preparation {
 };
 
 Result<std::unique_ptr<Preparation>> prepare_device(const CommunicatorOptions& options,
-                                                    const NetReduceOptions& own,
-                                                    const Place& place) {
-  const auto timeout =
-      own.rdma_timeout.count() != 0 ? own.rdma_timeout : rdma_timeout_for(patience_of(options));
-  auto link = open_verbs_link({own.rdma_device, place.address, timeout}, netreduce_plan_of(own));
+                                                    NetReduceOptions own, const Place& place) {
+  if (own.rdma_timeout.count() == 0) {
+    own.rdma_timeout = rdma_timeout_for(patience_of(options));
+  }
+  auto link =
+      open_verbs_link({own.rdma_device, place.address, own.rdma_timeout}, netreduce_plan_of(own));
   if (!link) {
     return tl::make_unexpected(link.error());
   }
@@ -191,8 +198,8 @@ Result<void> divide_rings(CommunicatorOptions& options, std::uint32_t group) {
 }  // namespace
 
 Result<Observation> observe_netreduce(const NetReducePlan& plan, Runner& runner, Ring& ring,
-                                      const Deadline& until) {
-  return look(runner, ring, {0, plan.element_bytes(1)}, until);
+                                      const Deadline& until, Duration patience) {
+  return look(runner, ring, {0, plan.element_bytes(1)}, until, {[] { return true; }, patience});
 }
 
 Result<Choice> choose_netreduce(const CommunicatorOptions& options, const NetReduceOptions& own,

@@ -17,7 +17,7 @@ namespace tributary::host {
 // The barrier that begins a run, and then a full message, of which a switch takes nothing if its
 // ring has shorter ones or another MTU.
 Result<Observation> observe_netreduce(const NetReducePlan& plan, Runner& runner, Ring& ring,
-                                      const Deadline& until);
+                                      const Deadline& until, Duration patience = probe_patience);
 
 // By which algorithm a communicator runs, or why it must not. Mixed: some ranks have an RDMA
 // device, others an endpoint in software.

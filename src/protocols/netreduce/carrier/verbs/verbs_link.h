@@ -48,6 +48,11 @@ constexpr std::chrono::nanoseconds rdma_timeout_for(std::chrono::nanoseconds abs
   return std::clamp(absence / (rdma_retries + 1), least, most);
 }
 
+// After how long a packet that was lost with none behind it has been sent again at the latest.
+constexpr std::chrono::nanoseconds rdma_repetition_max(std::chrono::nanoseconds timeout) {
+  return 4 * timeout;
+}
+
 // A link whose Reliable Connections are those of an RDMA device: of a network adapter, or Linux's
 // Soft-RoCE. Its slots are memory that the device reads and writes by itself.
 class VerbsLink : public Link {
