@@ -4,11 +4,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "forwarding/codepoint.h"
 #include "forwarding/congestion_mark.h"
 #include "forwarding/occupancy.h"
-#include "wire/ethernet.h"
-#include "wire/ipv4.h"
-#include "wire/vlan.h"
 
 namespace tributary::forwarding {
 namespace {
@@ -35,23 +33,6 @@ ClassCounters& ClassCounters::operator+=(const ClassCounters& other) {
     this->*figure.member += other.*figure.member;
   }
   return *this;
-}
-
-std::uint8_t codepoint_of(const Packet& frame) {
-  constexpr std::uint8_t ecn_bits = 2;
-  wire::Cursor cursor(frame.bytes());
-  const auto type = wire::take_link_headers(cursor);
-  const auto* words = cursor.take<wire::be16>();
-  if (words == nullptr) {
-    return 0;
-  }
-  if (type == wire::ethertype::ipv4) {
-    return static_cast<std::uint8_t>((words->value() & 0xff) >> ecn_bits);
-  }
-  // The traffic class follows the four bits of the version.
-  return type == wire::ethertype::ipv6
-             ? static_cast<std::uint8_t>(((words->value() >> 4) & 0xff) >> ecn_bits)
-             : std::uint8_t{0};
 }
 
 ClassQueues::ClassQueues(std::span<const TrafficClass> classes, std::uint32_t capacity_bytes)

@@ -49,9 +49,6 @@ struct ClassRow {
   ClassCounters counters;
 };
 
-// The differentiated services codepoint of a frame, also behind a VLAN tag; 0 of what is not IP.
-std::uint8_t codepoint_of(const Packet& frame);
-
 // The queues of a port's traffic classes: a FIFO for each, with its own bound, marks and rate.
 // Strict classes go first, in the order of the configuration; the others share what they leave by
 // deficit round robin (Shreedhar and Varghese, 1995), in bytes on the line.

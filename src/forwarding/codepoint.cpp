@@ -5,6 +5,11 @@
 #include <charconv>
 #include <iterator>
 
+#include "wire/cursor.h"
+#include "wire/endian.h"
+#include "wire/ethernet.h"
+#include "wire/vlan.h"
+
 namespace tributary::forwarding {
 namespace {
 
@@ -21,6 +26,28 @@ constexpr CodepointName codepoint_names[] = {
 };
 
 }  // namespace
+
+std::uint8_t codepoint_of(const Packet& frame) {
+  constexpr std::uint8_t ecn_bits = 2;
+  wire::Cursor cursor(frame.bytes());
+  const auto type = wire::take_link_headers(cursor);
+  const auto* words = cursor.take<wire::be16>();
+  if (words == nullptr) {
+    return 0;
+  }
+  if (type == wire::ethertype::ipv4) {
+    return static_cast<std::uint8_t>((words->value() & 0xff) >> ecn_bits);
+  }
+  // The traffic class follows the four bits of the version.
+  return type == wire::ethertype::ipv6
+             ? static_cast<std::uint8_t>(((words->value() >> 4) & 0xff) >> ecn_bits)
+             : std::uint8_t{0};
+}
+
+std::uint8_t priority_of(const Packet& frame) {
+  constexpr unsigned below_class_selector = 3;
+  return codepoint_of(frame) >> below_class_selector;
+}
 
 std::string to_string(Codepoint codepoint) {
   const auto named =

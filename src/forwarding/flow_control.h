@@ -51,8 +51,4 @@ struct FlowPlan {
 // How long so many quanta are on a line.
 Duration pause_time(std::uint16_t quanta, std::uint64_t rate_bps);
 
-// The priority class of a frame: the class selector of IPv4, 0 of anything else. A tag does not
-// count: frames are of the same class on both sides of the port that puts it on or takes it off.
-std::size_t priority_of(const Packet& frame);
-
 }  // namespace tributary::forwarding

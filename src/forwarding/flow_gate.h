@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "forwarding/codepoint.h"
 #include "forwarding/flow_control.h"
 #include "packet/clock.h"
 #include "packet/list.h"

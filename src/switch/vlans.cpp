@@ -3,7 +3,7 @@
 
 #include <cstring>
 
-#include "forwarding/class_queues.h"
+#include "forwarding/codepoint.h"
 #include "wire/ethernet.h"
 
 namespace tributary::switching {
@@ -96,9 +96,7 @@ std::optional<DropReason> Vlans::enter(Packet& frame) const {
 }
 
 void Vlans::put_into(Packet& frame, std::uint16_t vid) {
-  constexpr unsigned below_class_selector = 3;
-  const auto class_selector = forwarding::codepoint_of(frame) >> below_class_selector;
-  const auto priority = class_selector << wire::vlan_priority_shift;
+  const auto priority = forwarding::priority_of(frame) << wire::vlan_priority_shift;
   frame.vlan = static_cast<std::uint16_t>(priority | vid);
 }
 

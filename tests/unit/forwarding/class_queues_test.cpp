@@ -177,28 +177,6 @@ TEST_F(ClassQueuesTest, MarksAllAboveAStepAndARisingPartAlongARamp) {
   queues.take_all().clear();
 }
 
-TEST_F(ClassQueuesTest, ReadsCodepointsBehindATagAndOfIpv6) {
-  auto tagged = frame(bulk);
-  std::memmove(tagged->data() + 16, tagged->data() + 12, tagged->length - 16);
-  tagged->data()[12] = std::byte{0x81};
-  tagged->data()[13] = std::byte{0};
-  EXPECT_EQ(codepoint_of(*tagged), bulk);
-  auto ipv6 = frame(0);
-  ipv6->data()[12] = std::byte{0x86};
-  ipv6->data()[13] = std::byte{0xdd};
-  ipv6->data()[14] = static_cast<std::byte>(0x60 | bulk >> 2);
-  ipv6->data()[15] = static_cast<std::byte>((bulk & 3) << 6);
-  EXPECT_EQ(codepoint_of(*ipv6), bulk);
-  auto arp = frame(bulk);
-  arp->data()[13] = std::byte{6};
-  EXPECT_EQ(codepoint_of(*arp), 0);
-  arp->length = 15;
-  EXPECT_EQ(codepoint_of(*arp), 0);
-  auto truncated = frame(bulk);
-  truncated->length = 13;
-  EXPECT_EQ(codepoint_of(*truncated), 0);
-}
-
 // Through the queue of a port.
 class ClassedEgressQueueTest : public ClassQueuesTest {
  protected:
@@ -289,17 +267,6 @@ TEST_F(ClassedEgressQueueTest, FramesOutliveAChangeOfTheClasses) {
   EXPECT_EQ(queue.packets(), 18u);
   EXPECT_EQ(drain(queue, start)[0], 10) << "both that went were of the heavier class";
   EXPECT_EQ(queue.bytes(), 0u);
-}
-
-TEST(Codepoints, HaveNamesAndNumbers) {
-  EXPECT_EQ(codepoint_named("ef")->value, 46);
-  EXPECT_EQ(codepoint_named("cs7")->value, 56);
-  EXPECT_EQ(codepoint_named("63")->value, 63);
-  EXPECT_EQ(to_string(Codepoint{34}), "af41");
-  EXPECT_EQ(to_string(Codepoint{63}), "63");
-  for (const char* wrong : {"", "64", "-1", "EF", "cs8", "1 "}) {
-    EXPECT_FALSE(codepoint_named(wrong)) << wrong;
-  }
 }
 
 }  // namespace

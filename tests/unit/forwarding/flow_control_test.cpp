@@ -301,25 +301,5 @@ TEST(PauseTime, IsThatOfTheBitsOnTheLine) {
   EXPECT_EQ(pause_time(0xffff, 10'000'000'000), 3'355'392ns);
 }
 
-TEST(PriorityOf, IsTheClassSelectorOfIpv4) {
-  HeapPacketPool pool(4, 1600);
-  auto arp = test::make_frame(pool, test::mac(1), test::mac(2), wire::ethertype::arp, 46);
-  std::fill(arp->data() + 14, arp->data() + 60, std::byte{0xff});
-  EXPECT_EQ(priority_of(*arp), 0u);
-  arp->length = 14;
-  EXPECT_EQ(priority_of(*arp), 0u);
-}
-
-TEST(PriorityOf, IsThatOfThePacketBehindATag) {
-  HeapPacketPool pool(4, 1600);
-  auto packet = test::make_udp(
-      pool, {test::mac(1), test::mac(2), test::Ip(10, 0, 0, 1), test::Ip(10, 0, 0, 2)}, 1, 2);
-  test::ip_of(*packet).tos = cs7;
-  packet = test::tagged(std::move(packet), 3u << wire::vlan_priority_shift | 10);
-  EXPECT_EQ(priority_of(*packet), 7u);
-  packet->length = 17;
-  EXPECT_EQ(priority_of(*packet), 0u);
-}
-
 }  // namespace
 }  // namespace tributary::forwarding

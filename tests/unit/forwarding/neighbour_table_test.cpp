@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "packet/pool.h"
+#include "unit/forwarding/start.h"
 
 namespace tributary::forwarding {
 namespace {
@@ -13,7 +14,6 @@ using Ip = wire::Ipv4Address;
 using ArpTable = NeighbourTable<wire::Ipv4Address>;
 using Wait = ArpTable::Wait;
 
-const Time start = Time{} + 100s;
 const Ip neighbour(10, 0, 0, 7);
 const wire::MacAddress mac_a{{2, 0, 0, 0, 0, 1}};
 const wire::MacAddress mac_b{{2, 0, 0, 0, 0, 2}};

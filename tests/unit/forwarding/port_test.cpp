@@ -7,13 +7,13 @@
 
 #include "forwarding/flow_plan.h"
 #include "support/frames.h"
+#include "unit/forwarding/start.h"
 
 namespace tributary::forwarding {
 namespace {
 
 using namespace std::chrono_literals;
 
-const Time start = Time{} + 100s;
 const test::Endpoints ends{test::mac(1), test::mac(2), test::Ip(10, 0, 0, 1),
                            test::Ip(10, 0, 0, 2)};
 
