@@ -5,11 +5,10 @@
 #include <ATen/ops/cat.h>
 #include <ATen/ops/empty.h>
 #include <chrono>
-#include <optional>
-#include <stdexcept>
 #include <utility>
 
 #include "bindings/pytorch/kind.h"
+#include "bindings/pytorch/tensors.h"
 #include "bindings/pytorch/without_gil.h"
 
 namespace tributary::pytorch {
@@ -18,82 +17,6 @@ namespace {
 using c10d::OpType;
 // For how long a group that closes waits for what nobody has waited for.
 constexpr auto patience = std::chrono::seconds(2);
-
-const at::Tensor& the_one(const Tensors& tensors, const char* collective) {
-  TORCH_CHECK(tensors.size() == 1, collective, " over Tributary takes one tensor at a time, not ",
-              tensors.size());
-  return tensors.front();
-}
-
-// What is not strided has no elements of its own that could be sent.
-bool is_dense(const at::Tensor& tensor) {
-  return tensor.layout() == at::kStrided;
-}
-
-void expect_cpu(const at::Tensor& tensor, const char* collective) {
-  TORCH_CHECK(tensor.device().is_cpu(), collective,
-              " over Tributary takes tensors in the memory of the host, and this one is on ",
-              tensor.device(), "; move it there first (tensor.cpu())");
-}
-
-// Itself, if its elements lie in order already; not in autograd's eyes.
-at::Tensor flattened(const at::Tensor& tensor) {
-  const at::NoGradGuard no_grad;
-  return tensor.contiguous();
-}
-
-std::size_t bytes_of(const at::Tensor& tensor) {
-  return static_cast<std::size_t>(tensor.nbytes());
-}
-
-std::size_t count_of(const at::Tensor& tensor) {
-  return static_cast<std::size_t>(tensor.numel());
-}
-
-std::string described(const char* collective, const at::Tensor& tensor,
-                      const std::optional<c10d::ReduceOp>& op = std::nullopt) {
-  return std::string(collective) + " of " + std::to_string(tensor.numel()) + " " +
-         c10::toString(tensor.scalar_type()) + (op ? " (" + name_of(*op) + ")" : "");
-}
-
-// Of `flat`, where that is a copy of it.
-void copy_back(const at::Tensor& tensor, const at::Tensor& flat) {
-  if (!tensor.is_same(flat)) {
-    tensor.copy_(flat);
-  }
-}
-
-void divide(const at::Tensor& tensor, const Kind& kind, int ranks) {
-  if (!kind.divides) {
-    return;
-  }
-  if (tensor.is_floating_point()) {
-    tensor.div_(ranks);
-  } else {
-    tensor.div_(ranks, "trunc");
-  }
-}
-
-// Elements of each of `outputs` are those of `input`, in number and type.
-void expect_alike(const Tensors& outputs, const at::Tensor& input, std::size_t ranks,
-                  const char* collective) {
-  TORCH_CHECK(outputs.size() == ranks, collective,
-              " takes a list of as many tensors as there are ranks: ", ranks, ", not ",
-              outputs.size());
-  for (const auto& output : outputs) {
-    expect_cpu(output, collective);
-    TORCH_CHECK(output.numel() == input.numel() && output.scalar_type() == input.scalar_type(),
-                collective, " takes tensors of one size and type; there are ",
-                described("one", input), " and ", described("one", output));
-  }
-}
-
-void expect_share(const at::Tensor& all, const at::Tensor& one, int ranks, const char* collective) {
-  TORCH_CHECK(all.numel() == one.numel() * ranks && all.scalar_type() == one.scalar_type(),
-              collective, " takes tensors of one type, of which one is ", ranks,
-              " times as long as the other; there are ", described("one", all), " and ",
-              described("one", one));
-}
 
 }  // namespace
 
