@@ -104,7 +104,7 @@ void check_room(const SwitchDraft& draft, Diagnostics& diagnostics) {
   }
   for (std::size_t p = 0; p < draft.config.ports.size(); ++p) {
     const auto& port = draft.config.ports[p];
-    const std::uint64_t frame = port.mtu + 14u;
+    const std::uint64_t frame = forwarding::frame_bytes_max(port);
     const auto needed = said + silent * frame;
     if (needed > port.queue.capacity_bytes) {
       diagnostics.error(

@@ -73,8 +73,8 @@ std::optional<std::string> Reader::string_at(std::string_view key, bool has_unit
   }
   auto value = node->value_exact<std::string>();
   if (!value) {
-    expected(key,
-             has_unit && node->is_number() ? "text in quotes, with its unit" : "text in quotes");
+    expected(key, has_unit && node->is_number() ? "text in quotes, with its unit where it has one"
+                                                : "text in quotes");
   }
   return value;
 }

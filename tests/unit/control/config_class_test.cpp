@@ -89,6 +89,16 @@ TEST(ConfigClass, ASmallQueueIsRefused) {
       << to_string(loaded.error());
 }
 
+TEST(ConfigClass, AQueueHoldsAFrameWithItsTag) {
+  const auto text =
+      test::replaced(good_classes, "tap = \"tap0\"", "tap = \"tap0\"\nmtu = 9000\nvlan = 5");
+  const auto loaded =
+      parse_config(test::replaced(text, "queue = \"32KiB\"", "queue = \"9014B\""), "test.toml");
+  ASSERT_FALSE(loaded);
+  EXPECT_NE(to_string(loaded.error()).find("at least 9018B"), std::string::npos)
+      << to_string(loaded.error());
+}
+
 TEST(ConfigClass, ChangesCanBeReloaded) {
   const auto before = parse_config(good_classes, "before");
   const auto after =

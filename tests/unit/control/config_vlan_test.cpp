@@ -73,6 +73,8 @@ constexpr test::Damage damaged_port_vlans[] = {
      "`vlan` is out of range", "from 1 to 4094"},
     {"vlans_unreadable", "tap = \"tap0\"", "tap = \"tap0\"\nvlans = \"10,x\"", 22, 9,
      "`x` is no VLAN from 1 to 4094", "10,20,30-39"},
+    {"vlans_as_a_number", "tap = \"tap0\"", "tap = \"tap0\"\nvlans = 20", 22, 9,
+     "text in quotes, with its unit where it has one", ""},
     {"vlans_twice", "tap = \"tap0\"", "tap = \"tap0\"\nvlans = \"10-20,15\"", 22, 9,
      "VLAN 15 is named twice", "once"},
     {"vlan_with_and_without_a_tag", "tap = \"tap0\"", "tap = \"tap0\"\nvlan = 5\nvlans = \"4-6\"",
