@@ -40,6 +40,11 @@ class InterfaceForC(unittest.TestCase):
     def test_parts_have_sums_of_their_own(self):
         self.assertEqual(self.figures("parts")["algorithm"], "canary")
 
+    def test_gradients_are_exchanged_loosely(self):
+        figures = self.figures("loose")
+        self.assertEqual(figures["algorithm"], "canary")
+        self.assertGreater(figures["switch_sums_seen"], 0)
+
     def check_deadline(self, algorithm: str, places: str):
         done = self.run_ranks("deadline", TRIBUTARY_LOG="info", TRIBUTARY_ALGORITHM=algorithm,
                               TRIBUTARY_FALLBACK="error")

@@ -7,6 +7,7 @@
  *   c_worker parts     of the ranks with even and odd numbers
  *   c_worker deadline  the last rank comes when all others have given up; then all go on
  *   c_worker leave     the last rank ends without a word
+ *   c_worker loose     gradients of ranks of which the last one is slow, by SSP
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -165,6 +166,53 @@ static void leave(void) {
   fprintf(stderr, "%s: %s\n", tributary_result_name(result), tributary_last_error());
 }
 
+enum { loose_layers = 2, loose_iterations = 10 };
+static const size_t layer_elements[loose_layers] = {20000, 300};
+
+/* A rank's gradient is a power of two, so that a sum tells who is in it. */
+static int apply(void* context, const tributary_layer_sum* sum) {
+  float* const parameters = context;
+  for (size_t e = 0; e < sum->count; ++e) {
+    expect(sum->values[e] == (float)sum->contributors[0], "a sum that is not of those who are said to be in it");
+  }
+  parameters[sum->layer] += sum->values[0];
+  return 0;
+}
+
+static void loose(void) {
+  float parameters[loose_layers] = {0, 0};
+  float own[20000];
+  const uint32_t rank = tributary_comm_rank(comm);
+  const int is_last = rank + 1 == tributary_comm_size(comm);
+  for (int e = 0; e < 20000; ++e) {
+    own[e] = (float)(1u << rank);
+  }
+  tributary_gradient_exchange* exchange;
+  tributary_gradient_exchange_options options = TRIBUTARY_GRADIENT_EXCHANGE_DEFAULTS;
+  options.synchrony = TRIBUTARY_SSP;
+  must(tributary_gradient_exchange_create(&exchange, comm, layer_elements, loose_layers, NULL, 0, apply,
+                                          parameters, &options),
+       "exchange");
+  for (int i = 0; i < loose_iterations; ++i) {
+    must(tributary_gradient_exchange_enter(exchange, NULL), "enter");
+    nanosleep(&(struct timespec){.tv_nsec = is_last ? 60000000 : 5000000}, NULL);
+    for (size_t layer = loose_layers; layer-- > 0;) {
+      must(tributary_gradient_exchange_offer(exchange, layer, own, layer_elements[layer]), "offer");
+    }
+    int counted;
+    must(tributary_gradient_exchange_finish(exchange, &counted), "finish");
+    expect(counted == 1, "a gradient that was waited for was dropped");
+  }
+  must(tributary_gradient_exchange_close(exchange), "close");
+  uint64_t summed;
+  must(tributary_gradient_exchange_statistic(exchange, "layers_summed", &summed), "statistic");
+  expect(summed > loose_layers * loose_iterations, "everybody was waited for");
+  tributary_gradient_exchange_destroy(exchange);
+  const float all = (float)(loose_iterations * ((1 << tributary_comm_size(comm)) - 1));
+  expect(parameters[0] == all && parameters[1] == all, "a gradient is missing, or in two sums");
+  must(tributary_barrier(comm), "barrier");
+}
+
 static void print_figures(void) {
   uint64_t sums = 0;
   uint64_t fused = 0;
@@ -181,6 +229,8 @@ int main(int argc, char** argv) {
     overlap();
   } else if (strcmp(what, "parts") == 0) {
     parts();
+  } else if (strcmp(what, "loose") == 0) {
+    loose();
   } else if (strcmp(what, "deadline") == 0) {
     deadline();
     tributary_comm_destroy(comm); /* switch_sums_seen is Canary's */

@@ -323,12 +323,14 @@ tributary_result tributary_comm_statistic(tributary_comm* comm, const char* name
       *value = comm->stream->fused();
       return {};
     }
-    const auto all = comm->stream->between_collectives(
-        [](const Communicator& communicator) { return communicator.statistics(); });
-    if (all.general.find(name) == nullptr && all.carried.figures.find(name) == nullptr) {
-      return invalid("nothing is counted by the name of " + std::string(name));
-    }
-    *value = all[name];
-    return {};
+    const auto counted = [](const Communicator& communicator) { return communicator.statistics(); };
+    return comm->stream->between_collectives(counted).and_then(
+        [&](const CommunicatorStatistics& all) -> Result<void> {
+          if (all.general.find(name) == nullptr && all.carried.figures.find(name) == nullptr) {
+            return invalid("nothing is counted by the name of " + std::string(name));
+          }
+          *value = all[name];
+          return {};
+        });
   });
 }

@@ -5,10 +5,12 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <unistd.h>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "host/c/tributary.h"
@@ -18,6 +20,7 @@
 #include "host/rendezvous/bootstrap.h"
 #include "host/stream/posting.h"
 #include "host/stream/stream.h"
+#include "host/training/gradient_exchange.h"
 #include "host/variables.h"
 
 struct tributary_options {
@@ -46,8 +49,8 @@ struct tributary_comm {
   bool is_here() const { return process == ::getpid(); }
 
   const tributary::CommunicatorOptions options;
-  const tributary::host::Sharing sharing;  // as it was asked for
-  const std::unique_ptr<tributary::host::Stream> stream;
+  const tributary::host::Sharing sharing;                 // as it was asked for
+  const std::shared_ptr<tributary::host::Stream> stream;  // also of an exchange that is over it
   const pid_t process = ::getpid();
 
   std::mutex mutex;  // of what follows
@@ -58,6 +61,31 @@ struct tributary_comm {
 struct tributary_sketch {
   // Also of what is in flight.
   std::shared_ptr<tributary::GradientSketch> sketch;
+};
+
+// Declared in the order in which they are needed: the exchange ends before its stream has the
+// communicator back.
+struct tributary_gradient_exchange {
+  tributary_gradient_exchange(std::shared_ptr<tributary::host::Stream> of, std::size_t layer_count)
+      : stream(std::move(of)), layers(layer_count) {}
+  ~tributary_gradient_exchange() {
+    exchange.reset();
+    give_back();
+  }
+  tributary_gradient_exchange(const tributary_gradient_exchange&) = delete;
+  tributary_gradient_exchange& operator=(const tributary_gradient_exchange&) = delete;
+
+  void give_back() {
+    if (std::exchange(has_communicator, false)) {
+      stream->take_back();
+    }
+  }
+
+  const std::shared_ptr<tributary::host::Stream> stream;
+  const std::size_t layers;
+  std::optional<tributary::GradientExchange> exchange;  // once it is made
+  bool has_communicator = false;
+  const pid_t process = ::getpid();
 };
 
 struct tributary_request {

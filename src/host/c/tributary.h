@@ -21,7 +21,7 @@ extern "C" {
 /* Within one major version programs that were compiled against a lower minor version go on running.
  */
 #define TRIBUTARY_MAJOR 1
-#define TRIBUTARY_MINOR 4
+#define TRIBUTARY_MINOR 5
 /* Of the library that is loaded: major * 1000 + minor. */
 int tributary_version(void);
 
@@ -285,6 +285,121 @@ tributary_result tributary_sketched_allreduce(tributary_comm* comm, const float*
 tributary_result tributary_isketched_allreduce(tributary_comm* comm, const float* in, float* out,
                                                size_t count, tributary_sketch* sketch,
                                                tributary_request** request);
+
+/* ---- Gradients of ranks that train at speeds of their own ----
+ *
+ * Layers' gradients are added up of those ranks that have them, and the ranks are as far apart as
+ * they may be: BSP, SSP and ASP of the gradient sketch's paper (section 5.3).
+ * docs/reference/library.md has more.
+ *
+ *   while (...) {
+ *     tributary_gradient_exchange_enter(exchange, NULL);     the sums so far are applied
+ *     ...                                                    backward pass
+ *       tributary_gradient_exchange_offer(exchange, layer, gradient, count);
+ *     tributary_gradient_exchange_finish(exchange, NULL);    they are in sums, or stale
+ *   }
+ *   tributary_gradient_exchange_close(exchange);
+ *
+ * One thread calls; statistics, and who is in sums, any may ask for. What is applied may ask for
+ * these, too, and calls nothing else of its exchange.
+ */
+
+typedef enum tributary_synchrony {
+  TRIBUTARY_BSP = 0, /* all are in the same iteration, and every sum has everybody in it */
+  TRIBUTARY_SSP = 1, /* nobody is more than `staleness` iterations behind the fastest */
+  TRIBUTARY_ASP = 2  /* everybody goes on as fast as it can */
+} tributary_synchrony;
+
+/* What becomes of a rank that would be further behind. */
+typedef enum tributary_stale {
+  TRIBUTARY_STALE_WAIT = 0, /* the others wait for it */
+  TRIBUTARY_STALE_DROP = 1  /* what is left of its iteration is dropped, and it goes on with the
+                             * fastest rank's parameters in that one's iteration */
+} tributary_stale;
+
+/* The gradients of one layer that were added up; as long as the call that is told of it. */
+typedef struct tributary_layer_sum {
+  size_t layer;
+  const float* values; /* as many as the layer has elements: a sum, and no mean */
+  size_t count;
+  /* Those, and no others, are in it, each once. Rank r is if contributors[r / 64] >> (r % 64) & 1;
+   * there are TRIBUTARY_RANK_WORDS(world size) words. */
+  const uint64_t* contributors;
+  uint32_t contributor_count;
+} tributary_layer_sum;
+#define TRIBUTARY_RANK_WORDS(world_size) (((world_size) + 63) / 64)
+
+/* Changes the parameters by a sum, the same way on all ranks; 0 if it has done that. Otherwise this
+ * rank cannot go on: the communicator is aborted, and the call fails with TRIBUTARY_ABORTED. It is
+ * called by the thread that enters or closes, during that. */
+typedef int (*tributary_apply_function)(void* context, const tributary_layer_sum* sum);
+
+/* Rank 0's count, but for `regroup` and what is behind it, which are each rank's own. */
+typedef struct tributary_gradient_exchange_options {
+  int synchrony;      /* a tributary_synchrony */
+  uint32_t staleness; /* iterations: the paper's s */
+  double proportion;  /* its p, as a share of all layers, above 0 up to 1: who has that many of its
+                       * iteration in sums is not stale */
+  int stale;          /* a tributary_stale */
+  uint32_t catch_up;  /* who begins none while the fastest begins more than so many iterations gets
+                       * parameters in place of sums; 1 at least */
+  uint32_t regroup;   /* iterations after which this rank forms its colayers anew; 0: never */
+  uint64_t pause_nanoseconds; /* for so long others may have to wait for this rank's thread */
+  uint64_t stall_warning_nanoseconds; /* after so long a line names whom this rank waits for: to
+                                       * tributary_options_on_notice() of its communicator */
+  /* Called with the context of what applies, by the thread that waits in a call of the exchange,
+   * ten times a second: 0 if it is to wait on. Otherwise the communicator is aborted. Null: none.
+   */
+  int (*on_wait)(void* context);
+} tributary_gradient_exchange_options;
+#define TRIBUTARY_GRADIENT_EXCHANGE_DEFAULTS \
+  { TRIBUTARY_BSP, 3, 1.0, TRIBUTARY_STALE_WAIT, 4, 0, 2000000, 10000000000u, NULL }
+
+typedef struct tributary_gradient_exchange tributary_gradient_exchange;
+
+/* On all ranks, behind the same collectives. `layers` has the elements of each layer. `parameters`
+ * is everything that `apply` changes, as long on all ranks, for ranks that get those of others in
+ * place of sums: with TRIBUTARY_STALE_DROP and TRIBUTARY_ASP; otherwise it may be null. It is read
+ * and written while this rank enters or closes, and left alone by others then. `options` may be
+ * null: the defaults.
+ *
+ * The communicator is the exchange's from now on, until that is closed without an error, or
+ * destroyed: what is posted there meanwhile fails with TRIBUTARY_INVALID_ARGUMENT, and so does
+ * tributary_comm_statistic(). tributary_comm_abort() ends both. It may be destroyed before the
+ * exchange. */
+tributary_result tributary_gradient_exchange_create(
+    tributary_gradient_exchange** exchange, tributary_comm* comm, const size_t* layers,
+    size_t layer_count, float* parameters, size_t parameter_count, tributary_apply_function apply,
+    void* context, const tributary_gradient_exchange_options* options);
+/* Begins the next iteration, once the others are far enough; its number is in *iteration, unless
+ * that is null. They begin at 0; who has got parameters with TRIBUTARY_STALE_DROP goes on in the
+ * iteration of whom it got them from. */
+tributary_result tributary_gradient_exchange_enter(tributary_gradient_exchange* exchange,
+                                                   uint64_t* iteration);
+/* Each layer once in an iteration, in any order. It does not wait, and the gradient may change as
+ * soon as it returns. */
+tributary_result tributary_gradient_exchange_offer(tributary_gradient_exchange* exchange,
+                                                   size_t layer, const float* gradient,
+                                                   size_t count);
+/* Waits until all gradients of this iteration are in sums. *counted, unless that is null: 1; 0 if
+ * what was left of them was stale, and dropped. */
+tributary_result tributary_gradient_exchange_finish(tributary_gradient_exchange* exchange,
+                                                    int* counted);
+/* This rank trains no more; in an iteration, it leaves out what is in no sum. Waits for the other
+ * ranks to close, and applies their sums. */
+tributary_result tributary_gradient_exchange_close(tributary_gradient_exchange* exchange);
+/* Whose gradients are in sums: the Gradient Exchange Index (section 5.2 of the paper), of the last
+ * 256 iterations. `ranks` has room for *rows of them, each of which has TRIBUTARY_RANK_WORDS(world
+ * size) words for every layer, as tributary_layer_sum has them. *rows is how many there are then,
+ * the latest ones, and *first the iteration of the first one. */
+tributary_result tributary_gradient_exchange_gei(const tributary_gradient_exchange* exchange,
+                                                 uint64_t* first, uint64_t* ranks, size_t* rows);
+/* What was counted, by its name in docs/reference/library.md; TRIBUTARY_INVALID_ARGUMENT if there
+ * is none. */
+tributary_result tributary_gradient_exchange_statistic(const tributary_gradient_exchange* exchange,
+                                                       const char* name, uint64_t* value);
+/* Closes it, which waits for the others unless the communicator was aborted. Null is nothing. */
+void tributary_gradient_exchange_destroy(tributary_gradient_exchange* exchange);
 
 /* ---- Requests ---- */
 

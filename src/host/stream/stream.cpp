@@ -14,6 +14,11 @@ namespace {
 // What stands for a collective that goes alone.
 constexpr Call alone{Collective::barrier, {}, 0};
 
+tl::unexpected<Error> refuse_lent() {
+  return fail(Error::Code::invalid_argument,
+              "the communicator belongs to an exchange of gradients until that is closed");
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Stream>> Stream::over(Communicator communicator) {
@@ -38,14 +43,24 @@ Stream::~Stream() {
 }
 
 void Stream::post(std::vector<Posted> group) {
-  const std::lock_guard lock(mutex_);
-  posted_.push_back(std::move(group));
-  changed_.notify_all();
+  std::unique_lock lock(mutex_);
+  if (!lent_) {
+    posted_.push_back(std::move(group));
+    changed_.notify_all();
+    return;
+  }
+  lock.unlock();
+  for (const auto& one : group) {
+    one.posting->end(refuse_lent());
+  }
 }
 
 // A thread that has to wait anyway saves the other one's waking up.
 Result<void> Stream::run(const Task& task) {
   std::unique_lock lock(mutex_);
+  if (lent_) {
+    return refuse_lent();
+  }
   if (busy_ || !posted_.empty()) {
     const Posted behind{task};
     posted_.push_back({behind});
@@ -63,6 +78,35 @@ Result<void> Stream::run(const Task& task) {
 
 void Stream::abort() {
   communicator_.abort();
+}
+
+Result<void> Stream::lend(std::function<Result<void>(Communicator&)> use) {
+  const Posted behind{{std::nullopt, std::move(use)}};
+  {
+    const std::lock_guard lock(mutex_);
+    if (lent_) {
+      return refuse_lent();
+    }
+    lent_ = true;
+    posted_.push_back({behind});
+    changed_.notify_all();
+  }
+  behind.posting->wait(never);
+  auto done = behind.posting->outcome();
+  if (!done) {
+    take_back();
+  }
+  return done;
+}
+
+void Stream::take_back() {
+  const std::lock_guard lock(mutex_);
+  lent_ = false;
+}
+
+Result<void> Stream::is_here() const {
+  const std::lock_guard lock(mutex_);
+  return lent_ ? refuse_lent() : Result<void>();
 }
 
 void Stream::serve() {

@@ -11,6 +11,7 @@
 #include <mutex>
 #include <optional>
 #include <thread>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -55,12 +56,20 @@ class Stream {
   // What is outstanding, and what is posted later, fails.
   void abort();
 
+  // Behind what was posted it goes to `use`, whose it is until take_back(), unless that fails. What
+  // is posted meanwhile is refused, be it by a collective that waits.
+  Result<void> lend(std::function<Result<void>(Communicator&)> use);
+  void take_back();
+
   // To look at its rank and the like.
   const Communicator& communicator() const { return communicator_; }
-  // While nothing is running.
+  // While nothing is running; an error while it is lent.
   template <typename Use>
-  auto between_collectives(Use use) {
+  Result<std::invoke_result_t<Use, Communicator&>> between_collectives(Use use) {
     const Turn turn(*this);
+    if (auto here = is_here(); !here) {
+      return tl::make_unexpected(here.error());
+    }
     return use(communicator_);
   }
   // Collectives that were carried out together with others.
@@ -94,16 +103,18 @@ class Stream {
   Result<void> call_without_buffers(const std::vector<Call>& calls, const Batch& batch);
   void take_turn();
   void end_turn();
+  Result<void> is_here() const;
 
   Communicator communicator_;
   std::vector<std::byte> buffer_;  // of what is fused
   std::atomic<std::uint64_t> fused_ = 0;
 
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Group> posted_;
   bool busy_ = false;     // with the communicator, by whatever thread
   unsigned waiting_ = 0;  // for a turn, before what is posted
+  bool lent_ = false;
   bool ending_ = false;
 
   std::thread thread_;  // last: it uses the others

@@ -22,6 +22,7 @@ std::vector<std::size_t> begins_of(const std::vector<std::size_t>& layers) {
 
 // For ever, as far as an exchange goes; a point of time has room for it.
 constexpr std::chrono::hours duration_max{24 * 365};
+constexpr std::chrono::milliseconds on_wait_interval{100};
 
 double seconds(host::Duration duration) {
   return std::chrono::duration<double>(duration).count();
@@ -33,16 +34,17 @@ std::uint64_t nanoseconds(host::Duration duration) {
 
 }  // namespace
 
-GradientExchange::State::State(Communicator given, const std::vector<std::size_t>& layers,
+GradientExchange::State::State(Communicator& over, const std::vector<std::size_t>& layers,
                                std::span<float> shared, Apply used, const host::Terms& terms,
                                const GradientExchangeOptions& options,
                                std::unique_ptr<host::Timeline> row)
-    : communicator(std::move(given)),
+    : communicator(over),
       begins_(begins_of(layers)),
       parameters_(shared),
       apply_(std::move(used)),
       pause_(std::min<host::Duration>(options.pause, duration_max)),
       stall_warning_(std::min<host::Duration>(options.stall_warning, duration_max)),
+      on_wait_(options.on_wait),
       regroup_(options.regroup),
       timeline_(std::move(row)),
       gradients_(begins_.back()),
@@ -167,10 +169,16 @@ Result<void> GradientExchange::State::await(Lock& lock, std::string_view where,
                                             const std::function<bool()>& condition) {
   const auto began = Clock::now();
   auto warning = began + stall_warning_;
+  auto look = on_wait_ ? began + on_wait_interval : host::never;
   waiting_ = true;
   turn_.notify_one();
   while (!ended_ && !condition()) {
-    if (changed_.wait_until(lock, warning) == std::cv_status::timeout && !condition()) {
+    changed_.wait_until(lock, std::min(warning, look));
+    if (Clock::now() >= look) {
+      look_up(lock);
+      look = Clock::now() + on_wait_interval;
+    }
+    if (Clock::now() >= warning && !condition()) {
       warn(lock, where, Clock::now() - began);
       warning += stall_warning_;
     }
@@ -192,6 +200,14 @@ void GradientExchange::State::warn(Lock& lock, std::string_view where, host::Dur
                     (awaited.empty() ? "" : ": for " + host::ranks_text(awaited));
   lock.unlock();
   communicator.notify(line);
+  lock.lock();
+}
+
+void GradientExchange::State::look_up(Lock& lock) {
+  lock.unlock();
+  if (!on_wait_()) {
+    communicator.abort();
+  }
   lock.lock();
 }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <span>
@@ -28,7 +29,7 @@ namespace tributary {
 // words that the rounds lend, to the thread until it has reduced them. The parameters are the
 // thread's while the trainer is at rest and gives or wants them; the trainer's otherwise.
 struct GradientExchange::State {
-  State(Communicator given, const std::vector<std::size_t>& layers, std::span<float> shared,
+  State(Communicator& over, const std::vector<std::size_t>& layers, std::span<float> shared,
         Apply used, const host::Terms& terms, const GradientExchangeOptions& options,
         std::unique_ptr<host::Timeline> row);
   State(const State&) = delete;
@@ -45,7 +46,8 @@ struct GradientExchange::State {
 
   void run();  // of the thread
 
-  Communicator communicator;
+  std::unique_ptr<Communicator> owned;  // null: it is the caller's
+  Communicator& communicator;
   std::thread thread;
 
  private:
@@ -60,6 +62,7 @@ struct GradientExchange::State {
   // Of the trainer, which holds the lock but for what it calls.
   Result<void> await(Lock& lock, std::string_view where, const std::function<bool()>& condition);
   void warn(Lock& lock, std::string_view where, host::Duration waited);
+  void look_up(Lock& lock);
   Result<void> rest(Lock& lock, std::string_view where, const std::function<bool()>& condition);
   void apply_backlog(Lock& lock);
   Result<void> state_of_thread() const;
@@ -83,6 +86,7 @@ struct GradientExchange::State {
   const Apply apply_;
   const host::Duration pause_;
   const host::Duration stall_warning_;
+  const std::function<bool()> on_wait_;
   const std::uint32_t regroup_;
   const std::unique_ptr<host::Timeline> timeline_;  // of the trainer; null where there is none
 

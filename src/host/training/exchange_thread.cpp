@@ -185,6 +185,18 @@ Result<GradientExchange> GradientExchange::create(Communicator communicator,
                                                   const std::vector<std::size_t>& layers,
                                                   std::span<float> parameters, Apply apply,
                                                   const GradientExchangeOptions& options) {
+  auto owned = std::make_unique<Communicator>(std::move(communicator));
+  auto exchange = over(*owned, layers, parameters, std::move(apply), options);
+  if (exchange) {
+    exchange->state_->owned = std::move(owned);
+  }
+  return exchange;
+}
+
+Result<GradientExchange> GradientExchange::over(Communicator& communicator,
+                                                const std::vector<std::size_t>& layers,
+                                                std::span<float> parameters, Apply apply,
+                                                const GradientExchangeOptions& options) {
   if (auto checked = host::check(options, layers, parameters.size()); !checked) {
     return tl::make_unexpected(checked.error());
   }
@@ -220,8 +232,8 @@ Result<GradientExchange> GradientExchange::create(Communicator communicator,
   if (!row) {
     return tl::make_unexpected(row.error());
   }
-  auto state = std::make_unique<State>(std::move(communicator), layers, parameters,
-                                       std::move(apply), terms, options, std::move(*row));
+  auto state = std::make_unique<State>(communicator, layers, parameters, std::move(apply), terms,
+                                       options, std::move(*row));
   auto thread = host::start_thread([state = state.get()] { state->run(); });
   if (!thread) {
     return tl::make_unexpected(thread.error());

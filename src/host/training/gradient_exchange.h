@@ -32,7 +32,7 @@ enum class Stale : std::uint8_t {
   drop,
 };
 
-// Rank 0's count on all ranks, but for regroup, pause and stall_warning, which are each rank's own.
+// Rank 0's count on all ranks, but for regroup and those behind it, which are each rank's own.
 struct GradientExchangeOptions {
   Synchrony synchrony = Synchrony::bsp;
   // The following are the paper's s and, as a share of all layers, its p: who has that many layers
@@ -53,6 +53,10 @@ struct GradientExchangeOptions {
   // When this rank has waited for so long, and whenever again, a line names those that it waits
   // for: to CommunicatorOptions::on_notice, which the exchange's thread may call at the same time.
   std::chrono::nanoseconds stall_warning = std::chrono::seconds(10);
+  // Called by the thread that waits in enter(), finish() or close(), ten times a second, so that an
+  // interpreter has its signals. False: the wait is given up, and the communicator aborted. It does
+  // not throw.
+  std::function<bool()> on_wait;
 };
 
 // Gradients of one layer that were added up.
@@ -93,6 +97,12 @@ class GradientExchange {
                                          const std::vector<std::size_t>& layers,
                                          std::span<float> parameters, Apply apply,
                                          const GradientExchangeOptions& options = {});
+  // The same over a communicator that stays the caller's. He leaves it alone, but for abort(),
+  // until close() has returned without an error or the exchange is destroyed.
+  static Result<GradientExchange> over(Communicator& communicator,
+                                       const std::vector<std::size_t>& layers,
+                                       std::span<float> parameters, Apply apply,
+                                       const GradientExchangeOptions& options = {});
   GradientExchange(GradientExchange&&) noexcept;
   GradientExchange& operator=(GradientExchange&&) noexcept;
   // Closes it; where `apply` throws, it aborts the communicator instead.
