@@ -489,6 +489,158 @@ def gradient_hook() -> None:
         comm.barrier()
 
 
+LAYERS = 500, 3
+
+
+class Replica:
+    """Adds up what it gets, of gradients that are powers of two: a sum tells who is in it."""
+
+    def __init__(self):
+        self.parameters = numpy.zeros(len(LAYERS), "f4")
+        self.contributors = []
+
+    def apply(self, layer: int, values: memoryview, contributors: list) -> None:
+        values = numpy.asarray(values)
+        assert values.shape == (LAYERS[layer],) and (values == sum(1 << rank for rank in contributors)).all()
+        self.parameters[layer] += values[0]
+        self.contributors.append(contributors)
+
+
+def iterate(exchange: tributary.GradientExchange, rank: int) -> bool:
+    exchange.enter()
+    for layer in reversed(range(len(LAYERS))):
+        exchange.offer(layer, numpy.full(LAYERS[layer], 1 << rank, "f4"))
+    return exchange.finish()
+
+
+def exchanges() -> None:
+    for synchrony in "bsp", "ssp", "asp":
+        with tributary.Communicator(master_port=int(os.environ["MASTER_PORT"])) as comm:
+            replica = Replica()
+            with tributary.GradientExchange(comm, LAYERS, replica.apply, replica.parameters, synchrony=synchrony,
+                                            staleness=1) as exchange:
+                raised(tributary.InvalidArgumentError, comm.barrier, "belongs to an exchange")
+                for _ in range(6):
+                    time.sleep(0.005 * comm.rank)
+                    assert iterate(exchange, comm.rank)
+            assert exchange.closed
+            assert list(replica.parameters) == [6 * (2 ** comm.size - 1)] * 2
+            assert exchange.statistics("layers_contributed") == 12
+            everybody = list(range(comm.size))
+            assert exchange.gei() == {iteration: [everybody] * 2 for iteration in range(6)}, exchange.gei()
+            if synchrony == "bsp":
+                assert replica.contributors == [everybody] * 12
+            every = comm.allgather(replica.parameters, numpy.zeros((comm.size, 2), "f4"))
+            assert (every == replica.parameters).all()
+
+
+def stale_gradients_are_dropped() -> None:
+    """Rank 0 says by another communicator when it is far ahead."""
+    with tributary.Communicator() as comm, comm.split(0) as signal_of_0:
+        replica = Replica()
+        exchange = tributary.GradientExchange(comm, LAYERS, replica.apply, replica.parameters, synchrony="ssp",
+                                              staleness=1, stale="drop")
+        if comm.rank == 0:
+            for _ in range(5):
+                assert iterate(exchange, 0)
+            signal_of_0.barrier()
+        else:
+            assert exchange.enter() == 0
+            signal_of_0.barrier()
+            for layer, elements in enumerate(LAYERS):
+                exchange.offer(layer, array.array("f", [1000] * elements))
+            assert not exchange.finish()
+            assert exchange.enter() == 4 and list(replica.parameters) == [5, 5]
+            assert exchange.statistics("pulls") == 1
+        exchange.close()
+        assert list(replica.parameters) == [5, 5]
+
+
+def other_threads_run_while_an_exchange_waits() -> None:
+    with tributary.Communicator() as comm, comm.split(0) as signal_of_0:
+        replica = Replica()
+        with tributary.GradientExchange(comm, LAYERS, replica.apply) as exchange:
+            if comm.rank == 1:
+                signal_of_0.barrier()
+                assert iterate(exchange, 1)
+                return
+            calling = threading.Timer(0.1, signal_of_0.barrier)
+            calling.start()
+            assert iterate(exchange, 0)
+            calling.join()
+
+
+def what_applies_may_raise() -> None:
+    comm = tributary.Communicator()
+
+    def fail(*_told) -> None:
+        comm.rank / 0
+
+    exchange = tributary.GradientExchange(comm, LAYERS, fail if comm.rank == 0 else Replica().apply)
+    assert iterate(exchange, comm.rank)
+    raised(ZeroDivisionError if comm.rank == 0 else tributary.Error, exchange.close)
+    raised(tributary.Error, exchange.enter)
+
+
+def exchange_interrupted() -> None:
+    """Whoever types ^C gets Python back, and the other ranks an error."""
+    comm = tributary.Communicator(stall_timeout=20)
+    exchange = tributary.GradientExchange(comm, LAYERS, Replica().apply)
+    if comm.rank == 0:
+        threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+        raised(KeyboardInterrupt, lambda: iterate(exchange, 0))
+        raised(tributary.AbortedError, exchange.close)
+    else:
+        exchange.enter()
+        time.sleep(1)
+        raised(tributary.Error, exchange.close)
+
+
+def an_exchange_that_nobody_has_any_more() -> None:
+    """Is not waited for: neither by who had it nor by the other ranks."""
+    comm = tributary.Communicator(stall_timeout=20)
+    replica = Replica()
+    exchange = tributary.GradientExchange(comm, LAYERS, replica.apply)
+    if comm.rank == 0:
+        assert iterate(exchange, 0)
+        del exchange
+        gc.collect()
+        raised(tributary.AbortedError, comm.barrier)
+        assert not replica.contributors
+    else:
+        assert iterate(exchange, 1)
+        raised(tributary.Error, exchange.close)
+
+
+def refused_exchanges() -> None:
+    with tributary.Communicator() as comm:
+        def make(*words, error=ValueError, layers=LAYERS, apply=print, parameters=None, **more):
+            raised(error, lambda: tributary.GradientExchange(comm, layers, apply, parameters, **more), *words)
+
+        make("no synchrony 'sync'", "bsp, ssp, asp", synchrony="sync")
+        make("wait, drop", stale="forget")
+        make("function", error=TypeError, apply=3)
+        make("float32", error=TypeError, parameters=numpy.zeros(3))
+        make("read-only", error=TypeError, parameters=b"1234")
+        make("parameters of others", synchrony="asp")
+        make("at least one layer", layers=())
+        make("proportion", proportion=0)
+        make("pause", pause=0)
+
+        def call_again(*_told) -> None:
+            raised(ValueError, exchange.finish, "one thread at a time")
+
+        with tributary.GradientExchange(comm, LAYERS, call_again) as exchange:
+            raised(tributary.InvalidArgumentError, exchange.finish, "enter()")
+            exchange.enter()
+            raised(TypeError, lambda: exchange.offer(0, numpy.zeros(500)), "float32")
+            raised(tributary.InvalidArgumentError, lambda: exchange.offer(0, numpy.zeros(3, "f4")), "elements")
+            for layer, elements in enumerate(LAYERS):
+                exchange.offer(layer, numpy.zeros(elements, "f4"))
+            assert exchange.finish()
+            raised(tributary.InvalidArgumentError, lambda: exchange.statistics("sheep"), "sheep")
+
+
 def leaving() -> None:
     lines = []
     comm = tributary.Communicator(on_notice=lines.append)
@@ -545,11 +697,13 @@ def a_world_shrinks() -> None:
 CASES = {function.__name__: function for function in (
     types_and_operators, named_types, buffers, refused_buffers, other_collectives, parts, requests,
     outstanding_requests, abandoned_requests, awaited_requests, other_threads_run, interrupted, a_rank_dies,
-    late_ranks_time_out, deadlines, any_of_several, handlers, sketches, gradient_hook, leaving,
-    refused_options, a_world_shrinks)}
+    late_ranks_time_out, deadlines, any_of_several, handlers, sketches, gradient_hook, exchanges,
+    stale_gradients_are_dropped, other_threads_run_while_an_exchange_waits, what_applies_may_raise,
+    exchange_interrupted, an_exchange_that_nobody_has_any_more, refused_exchanges, leaving, refused_options,
+    a_world_shrinks)}
 OF_THEIR_OWN = {"a_world_shrinks"}
 SIZES = {"types_and_operators": 3, "other_collectives": 3, "parts": 4, "named_types": 3, "handlers": 3,
-         "sketches": 3, "gradient_hook": 3}
+         "sketches": 3, "gradient_hook": 3, "exchanges": 3}
 
 
 class Package(ranks.Cases):

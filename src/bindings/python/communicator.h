@@ -67,12 +67,12 @@ class Communicator {
   void abort() const;
   void close();
 
- private:
-  using Handle = std::shared_ptr<tributary_comm>;
-
-  Communicator(tributary_comm* comm, std::shared_ptr<Notice> notice);
   // Throws ValueError when it is closed.
+  using Handle = std::shared_ptr<tributary_comm>;
   const Handle& usable() const;
+
+ private:
+  Communicator(tributary_comm* comm, std::shared_ptr<Notice> notice);
   Request keep(tributary_request* request, std::vector<View> views, pybind11::object result,
                const Deadline& deadline);
 

@@ -6,6 +6,7 @@
 #include "bindings/python/communicator.h"
 #include "bindings/python/elements.h"
 #include "bindings/python/errors.h"
+#include "bindings/python/gradient_exchange.h"
 #include "bindings/python/request.h"
 #include "bindings/python/sketch.h"
 
@@ -15,6 +16,7 @@ namespace py = pybind11;
 using namespace py::literals;
 using tributary::python::Communicator;
 using tributary::python::Dtype;
+using tributary::python::GradientExchange;
 using tributary::python::Request;
 using tributary::python::Sketch;
 
@@ -29,6 +31,15 @@ void leave(Communicator& self, const py::object& type, const py::object&, const 
     self.abort();
   }
   self.close();
+}
+
+void leave_exchange(GradientExchange& self, const py::object& type, const py::object&,
+                    const py::object&) {
+  if (type.is_none()) {
+    self.close();
+  } else if (!self.is_closed()) {
+    self.abort();
+  }
 }
 
 void add_request(py::module_& module) {
@@ -203,6 +214,53 @@ void add_communicator(py::module_& module) {
   add_posted_collectives(type);
 }
 
+void add_gradient_exchange(py::module_& module) {
+  py::class_<GradientExchange>(
+      module, "GradientExchange",
+      "Gradients of ranks that train at speeds of their own, added up layer by layer of those that "
+      "have them: synchrony='bsp', 'ssp' (nobody is more than `staleness` iterations behind) or "
+      "'asp'.\n\n"
+      "All ranks make it, with the same layers (the elements of each), and have the communicator "
+      "back when it is closed. apply(layer, values, contributors) is called for each sum, the same "
+      "ones in the same order on all ranks, within enter() and close(): the values are float32, "
+      "and the contributors the ranks that are in it, each once. `parameters` is the float32 "
+      "memory of everything that apply changes; asp and stale='drop' need it.")
+      .def(py::init([](const Communicator& communicator, std::vector<std::size_t> layers,
+                       py::object apply, const py::object& parameters, const std::string& synchrony,
+                       std::uint32_t staleness, double proportion, const std::string& stale,
+                       std::uint32_t catch_up, std::uint32_t regroup, const py::object& pause,
+                       const py::object& stall_warning) {
+             return std::make_unique<GradientExchange>(
+                 communicator, std::move(layers), std::move(apply), parameters,
+                 tributary::python::exchange_options_of(synchrony, staleness, proportion, stale,
+                                                        catch_up, regroup, pause, stall_warning));
+           }),
+           py::keep_alive<1, 2>(), "communicator"_a, "layers"_a, "apply"_a,
+           "parameters"_a = py::none(), py::kw_only(), "synchrony"_a = "bsp", "staleness"_a = 3,
+           "proportion"_a = 1.0, "stale"_a = "wait", "catch_up"_a = 4, "regroup"_a = 0,
+           "pause"_a = 0.002, "stall_warning"_a = 10)
+      .def("enter", &GradientExchange::enter,
+           "Applies the sums so far, and begins the next iteration, whose number it returns, once "
+           "the other ranks are far enough.")
+      .def("offer", &GradientExchange::offer, "layer"_a, "gradient"_a,
+           "Gives the gradient of a layer, of float32: once in an iteration. It does not wait, and "
+           "the gradient may change as soon as it returns.")
+      .def("finish", &GradientExchange::finish,
+           "Waits until all gradients of this iteration are in sums; False if what was left of "
+           "them was stale, and dropped.")
+      .def("close", &GradientExchange::close,
+           "Waits for the other ranks to close, and applies their sums.")
+      .def("abort", &GradientExchange::abort, "Ends it, and the communicator.")
+      .def_property_readonly("closed", &GradientExchange::is_closed, "Whether close() was called.")
+      .def("gei", &GradientExchange::gei,
+           "The Gradient Exchange Index of the last 256 iterations: by iteration, of each layer "
+           "the ranks whose gradients are in sums.")
+      .def("statistics", &GradientExchange::statistic, "name"_a,
+           "What was counted by that name, as layers_contributed.")
+      .def("__enter__", [](const py::object& self) { return self; })
+      .def("__exit__", &leave_exchange);
+}
+
 }  // namespace
 
 PYBIND11_MODULE(_core, module) {
@@ -211,4 +269,5 @@ PYBIND11_MODULE(_core, module) {
   add_sketch(module);
   add_handlers(module);
   add_communicator(module);
+  add_gradient_exchange(module);
 }

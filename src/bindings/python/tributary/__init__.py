@@ -10,11 +10,11 @@
 docs/reference/python.md has the whole of it; tributary.torch is for PyTorch.
 """
 
-from ._core import Communicator, Request, Sketch, load_handler, load_handler_file, wait_any
+from ._core import Communicator, GradientExchange, Request, Sketch, load_handler, load_handler_file, wait_any
 from .errors import (AbortedError, Error, InternalError, InvalidArgumentError,
                      MembershipEndedError, MismatchError, NetworkError, RendezvousError, TimeoutError)
 
-__all__ = ["AbortedError", "Communicator", "Error", "InternalError", "InvalidArgumentError",
-           "MembershipEndedError", "MismatchError", "NetworkError", "RendezvousError",
+__all__ = ["AbortedError", "Communicator", "Error", "GradientExchange", "InternalError",
+           "InvalidArgumentError", "MembershipEndedError", "MismatchError", "NetworkError", "RendezvousError",
            "Request", "Sketch", "TimeoutError",
            "load_handler", "load_handler_file", "wait_any"]

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <pybind11/pybind11.h>
+#include <string>
+#include <vector>
+
+#include "bindings/python/communicator.h"
+#include "bindings/python/view.h"
+#include "host/c/tributary.h"
+
+namespace tributary::python {
+
+// Gradients that are added up as far apart as ranks may be; of one thread at a time.
+class GradientExchange {
+ public:
+  // `apply` is called with a layer, a memoryview of floats that is its own, and a list of ranks.
+  GradientExchange(const Communicator& communicator, std::vector<std::size_t> layers,
+                   pybind11::object apply, const pybind11::object& parameters,
+                   const tributary_gradient_exchange_options& options);
+  GradientExchange(const GradientExchange&) = delete;
+  GradientExchange& operator=(const GradientExchange&) = delete;
+  // What was not closed is aborted: nothing is applied where nobody can see to it.
+  ~GradientExchange();
+
+  std::uint64_t enter();
+  void offer(std::size_t layer, const pybind11::object& gradient);
+  bool finish();
+  void close();
+  void abort() const { tributary_comm_abort(comm_.get()); }
+  bool is_closed() const { return closed_; }
+
+  // By iteration: of each layer the ranks whose gradients are in sums.
+  pybind11::dict gei() const;
+  std::uint64_t statistic(const std::string& name) const;
+
+ private:
+  struct Destroy {
+    void operator()(tributary_gradient_exchange* exchange) const {
+      tributary_gradient_exchange_destroy(exchange);
+    }
+  };
+
+  static int apply(void* context, const tributary_layer_sum* sum);
+  static int on_wait(void* context);
+  // Calls it with the GIL, and remembers what it raises; 0 if that is nothing.
+  template <typename Body>
+  int from_outside(Body body);
+  // Calls it without the GIL. Throws what was raised meanwhile, or else how it has failed.
+  template <typename Call>
+  void outside(Call call);
+  std::vector<std::uint32_t> ranks_of(const std::uint64_t* words) const;
+
+  const std::shared_ptr<tributary_comm> comm_;
+  const std::vector<std::size_t> layers_;
+  const pybind11::object apply_;
+  std::optional<View> parameters_;
+  std::exception_ptr raised_;
+  bool busy_ = false;  // a thread is in a call
+  bool closed_ = false;
+  bool dropped_ = false;
+  std::unique_ptr<tributary_gradient_exchange, Destroy> exchange_;
+};
+
+// Keywords of Python. Throws ValueError for what makes no sense.
+tributary_gradient_exchange_options exchange_options_of(
+    const std::string& synchrony, std::uint32_t staleness, double proportion,
+    const std::string& stale, std::uint32_t catch_up, std::uint32_t regroup,
+    const pybind11::object& pause, const pybind11::object& stall_warning);
+
+}  // namespace tributary::python
