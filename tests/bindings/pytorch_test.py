@@ -268,6 +268,84 @@ def hooks() -> None:
     assert all(torch.equal(one, reduced) for one in every)
 
 
+def _trained_loosely(steps: int = 20, pause_s: float = 0, make=None, **options):
+    """As _trained() is, but that ranks go on by themselves; and what the exchange counted."""
+    import tributary.torch
+    torch.manual_seed(1 + (0 if make is None else dist.get_rank()))  # all begin with what rank 0 has
+    model = torch.nn.Sequential(torch.nn.Linear(40, 300), torch.nn.ReLU(), torch.nn.BatchNorm1d(300),
+                                torch.nn.Linear(300, 5))
+    unused = torch.nn.Parameter(torch.ones(3))
+    make = make or (lambda parameters: torch.optim.SGD(parameters, lr=0.05))
+    torch.manual_seed(2 + dist.get_rank())
+    with tributary.torch.loose_optimizer(make([*model.parameters(), unused]), **options) as optimizer:
+        for _ in range(steps):
+            optimizer.zero_grad()
+            time.sleep(pause_s)
+            torch.nn.functional.cross_entropy(model(torch.randn(16, 40)), torch.arange(16) % 5).backward()
+            optimizer.step()
+    assert unused.tolist() == [1, 1, 1]
+    return torch.cat([one.detach().flatten() for one in model.parameters()]), optimizer.exchange
+
+
+def _expect_alike(parameters: torch.Tensor) -> None:
+    every = [torch.zeros_like(parameters) for _ in range(dist.get_world_size())]
+    dist.all_gather(every, parameters)
+    assert all(torch.equal(one, parameters) for one in every)
+
+
+def loose_training() -> None:
+    """BSP trains as DDP does; with SSP and ASP a fast rank does not wait in every step, and replicas are alike."""
+    start()
+    plain = _trained()
+    together, exchange = _trained_loosely(synchrony="bsp")
+    _expect_alike(together)
+    assert torch.allclose(plain, together, atol=1e-5), (plain - together).abs().max()
+    everybody = list(range(dist.get_world_size()))
+    assert all(ranks == everybody for row in exchange.gei().values() for ranks in row)
+    slow = 0.02 if dist.get_rank() == 1 else 0
+
+    def adam(parameters):
+        return torch.optim.Adam(parameters, lr=1e-3)
+
+    for options in {"synchrony": "ssp", "staleness": 2, "make": adam}, {"synchrony": "asp"}:
+        # Of one rank more steps than of the other.
+        trained, exchange = _trained_loosely(20 - 5 * dist.get_rank(), slow, **options)
+        _expect_alike(trained)
+        assert exchange.statistics("layers_summed") > 20 * 7, options  # not everybody in every sum
+        assert exchange.statistics("layers_contributed") == (20 - 5 * dist.get_rank()) * 7
+
+
+def refused_loose_training() -> None:
+    start()
+    import tributary.torch
+    weights = torch.nn.Parameter(torch.ones(3))
+    raised(lambda: tributary.torch.loose_optimizer(torch.optim.SGD([weights], lr=1), synchrony="sync"), "sync")
+    doubles = torch.nn.Parameter(torch.ones(3, dtype=torch.float64))
+    try:
+        tributary.torch.loose_optimizer(torch.optim.SGD([doubles], lr=1))
+        raise AssertionError("no error")
+    except TypeError as error:
+        assert "float64" in str(error)
+    with tributary.torch.loose_optimizer(torch.optim.SGD([weights], lr=1)) as optimizer:
+        raised(optimizer.step, "zero_grad.. begins")
+        raised((weights * 2).sum().backward, "zero_grad.. begins")
+        optimizer.zero_grad()
+        raised(optimizer.zero_grad, "step.. ends")
+        (weights * 2).sum().backward()
+        assert optimizer.step()
+    assert weights.tolist() == [-1, -1, -1]
+    with_momentum = torch.optim.SGD([weights], lr=1, momentum=0.5)
+    optimizer = tributary.torch.loose_optimizer(with_momentum, synchrony="asp")
+
+    def train() -> None:
+        optimizer.zero_grad()
+        (weights * 2).sum().backward()
+        optimizer.step()
+        optimizer.close()
+
+    raised(train, "momentum|exchange of gradients has ended")  # of one rank, or that this has said so
+
+
 def a_rank_dies() -> None:
     """The others learn it long before the group's time limit."""
     start(timeout=datetime.timedelta(minutes=20))
@@ -327,8 +405,8 @@ def left_in_disorder() -> None:
 
 
 CASES = {function.__name__: function for function in (
-    reductions, layouts, other_collectives, several_in_flight, groups, ddp, hooks, a_rank_dies,
-    late_ranks_time_out, late_sketches_time_out, refused, left_in_disorder)}
+    reductions, layouts, other_collectives, several_in_flight, groups, ddp, hooks, loose_training,
+    refused_loose_training, a_rank_dies, late_ranks_time_out, late_sketches_time_out, refused, left_in_disorder)}
 SIZES = {"groups": 4}
 
 

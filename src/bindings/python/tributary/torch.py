@@ -21,8 +21,10 @@ import torch.distributed as _distributed
 
 from . import AbortedError, Communicator, hooks
 from ._torch import ProcessGroupTributary, Watch
+from .loose import LooseOptimizer
 
-__all__ = ["ProcessGroupTributary", "algorithm", "compress_bf16", "sketch_hook", "statistics"]
+__all__ = ["LooseOptimizer", "ProcessGroupTributary", "algorithm", "compress_bf16", "loose_optimizer", "sketch_hook",
+           "statistics"]
 
 # With the time limit of each.
 _groups: "weakref.WeakKeyDictionary[ProcessGroupTributary, object]" = weakref.WeakKeyDictionary()
@@ -85,6 +87,24 @@ def sketch_hook(bits: int = 8, feedback: bool = True, communicator: Communicator
         return hook(state, bucket).then(averaged)
 
     return sketched
+
+
+def loose_optimizer(optimizer: _torch.optim.Optimizer, communicator: Communicator | None = None,
+                    **options) -> LooseOptimizer:
+    """Has ranks train at speeds of their own: see LooseOptimizer, and tributary.GradientExchange for the options.
+
+        optimizer = tributary.torch.loose_optimizer(torch.optim.SGD(model.parameters(), lr=0.1), synchrony="ssp",
+                                                    staleness=3)
+
+    All ranks of the default group call it, whatever its backend, in place of DDP. It makes a communicator of them,
+    which ends when one of them dies, unless it is given one. All ranks begin with the parameters of rank 0.
+    """
+    watch = None
+    if communicator is None:
+        communicator, watch = _communicator_of_all()
+    loose = LooseOptimizer(optimizer, communicator, **options)
+    loose.watch = watch  # as long as this
+    return loose
 
 
 def _communicator_of_all() -> tuple[Communicator, Watch]:
