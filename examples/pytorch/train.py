@@ -74,11 +74,20 @@ def bytes_sent(interface: str) -> int:
     raise SystemExit(f"--interface {interface}: there is no such interface here")
 
 
+def step_by_step(model: nn.Module, options):
+    """What is called for its outputs, and the optimizer; DDP, or ranks at speeds of their own."""
+    if options.loose == "none":
+        parallel = DistributedDataParallel(model)
+        add_hook(parallel, options)
+        return parallel, torch.optim.Adam(parallel.parameters(), lr=options.learning_rate)
+    from tributary.torch import loose_optimizer
+    adam = torch.optim.Adam(model.parameters(), lr=options.learning_rate)
+    return model, loose_optimizer(adam, synchrony=options.loose, staleness=options.staleness)
+
+
 def train(model: nn.Module, data: torch.Tensor, truth: torch.Tensor, options) -> tuple[list[float], list[float], int]:
     """Seconds of each step, this rank's losses, and the bytes that it sent meanwhile."""
-    parallel = DistributedDataParallel(model)
-    add_hook(parallel, options)
-    optimizer = torch.optim.Adam(parallel.parameters(), lr=options.learning_rate)
+    parallel, optimizer = step_by_step(model, options)
     mine = torch.utils.data.distributed.DistributedSampler(
         torch.utils.data.TensorDataset(data, truth), seed=options.seed)
     steps: list[float] = []
@@ -96,6 +105,8 @@ def train(model: nn.Module, data: torch.Tensor, truth: torch.Tensor, options) ->
             losses.append(loss.item())
             if dist.get_rank() == 0 and len(steps) % 50 == 0:
                 print(f"step {len(steps)}: loss {losses[-1]:.3f}", flush=True)
+    if options.loose != "none":
+        optimizer.close()
     return steps, losses, bytes_sent(options.interface) - sent if options.interface else 0
 
 
@@ -112,6 +123,9 @@ def main() -> None:
                         help="by which gradients go as fewer bytes")
     parser.add_argument("--bits", type=int, default=8, help="of --hook sketch")
     parser.add_argument("--low-rank", type=int, default=0, help="of --hook sketch")
+    parser.add_argument("--loose", choices=["none", "bsp", "ssp"], default="none",
+                        help="how ranks that go on by themselves are kept together, without DDP and hooks")
+    parser.add_argument("--staleness", type=int, default=3, help="of --loose ssp: how many steps they may be apart")
     parser.add_argument("--interface", help="whose bytes are counted")
     parser.add_argument("--data", type=pathlib.Path, default="/usr/share/datasets/fashion-mnist")
     options = parser.parse_args()

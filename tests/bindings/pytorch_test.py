@@ -448,6 +448,13 @@ class Backend(ranks.Cases):
         self.assertGreater(_accuracy(said[0]), 0.6)
 
 
+    @unittest.skipUnless(FASHION.is_dir(), "needs Debian's dataset-fashion-mnist")
+    def test_the_example_trains_loosely(self):
+        said = self.train("--loose", "ssp", "--staleness", "2")
+        self.assertEqual(len({re.search(r"parameters (\w+)", one)[1] for one in said}), 1, said)
+        self.assertGreater(_accuracy(said[0]), 0.5)
+
+
 def _accuracy(said: str) -> float:
     return float(re.search(r"accuracy ([0-9.]+)", said)[1])
 

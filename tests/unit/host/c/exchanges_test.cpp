@@ -233,7 +233,7 @@ TEST(CExchange, IsGivenUpByWhoIsAskedWhileItWaits) {
       EXPECT_GE(own.waits, 1);
       given_up = true;
     } else {
-      while (!given_up) {
+      for (int i = 0; i < 10'000 && !given_up; ++i) {
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
       }
       EXPECT_NE(tributary_gradient_exchange_close(exchange.get()), TRIBUTARY_SUCCESS);

@@ -220,6 +220,46 @@ TEST(Exchange, WhoIsWaitedForIsNamed) {
   EXPECT_TRUE(std::any_of(lines.begin(), lines.end(), names));
 }
 
+TEST(Exchange, MayBeOverACommunicatorThatStaysTheCallers) {
+  const auto port = next_ports();
+  run_ranks(2, [port](std::uint32_t rank) {
+    auto communicator = Communicator::create(options_on_loopback(rank, 2, port));
+    ASSERT_TRUE(communicator) << communicator.error().message;
+    Replica own;
+    for (float value = 1; value < 3; ++value) {
+      auto exchange = GradientExchange::over(*communicator, layers, {},
+                                             [&](const LayerSum& sum) { own.apply(sum); });
+      ASSERT_TRUE(exchange) << exchange.error().message;
+      EXPECT_TRUE(iterate(*exchange, value));
+      ASSERT_TRUE(exchange->close());
+      ASSERT_TRUE(communicator->barrier());
+    }
+    EXPECT_EQ(own.parameters, std::vector<float>(2, 6));
+  });
+}
+
+// As an interpreter that was interrupted does.
+TEST(Exchange, IsGivenUpByWhoIsAskedWhileItWaits) {
+  std::atomic<bool> given_up = false;
+  auto options = options_of(Synchrony::bsp);
+  options.on_wait = [] { return false; };
+  run_exchanges(2, options, [&](GradientExchange& exchange, Replica&) {
+    if (exchange.communicator().rank() == 0) {
+      ASSERT_TRUE(exchange.enter());
+      offer_all(exchange, 1);
+      const auto finished = exchange.finish();
+      ASSERT_FALSE(finished);
+      EXPECT_EQ(finished.error().code, Error::Code::aborted) << finished.error().message;
+      given_up = true;
+    } else {
+      for (int i = 0; i < 10'000 && !given_up; ++i) {
+        std::this_thread::sleep_for(1ms);
+      }
+      EXPECT_FALSE(exchange.close());
+    }
+  });
+}
+
 // Times that no point of time has room for, as of who wants no warnings.
 TEST(Exchange, TheLongestTimesAreForEver) {
   std::atomic<int> warnings = 0;
