@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <chrono>
 #include <cstdlib>
 #include <initializer_list>
 #include <string>
@@ -15,6 +16,8 @@
 
 namespace tributary::host::test {
 namespace {
+
+using namespace std::chrono_literals;
 
 constexpr const char* names[] = {"OMPI_COMM_WORLD_RANK",
                                  "OMPI_COMM_WORLD_SIZE",
@@ -266,7 +269,6 @@ TEST_F(Environment, ProtocolsWithParametersComeFirst) {
 }
 
 TEST_F(Environment, ADurationHasAUnitOrIsInSeconds) {
-  using namespace std::chrono_literals;
   for (const auto& [text, duration] : {std::pair<const char*, std::chrono::nanoseconds>{"10", 10s},
                                        {"10s", 10s},
                                        {"1.5s", 1500ms},
