@@ -136,6 +136,25 @@ TEST_P(CExchanges, SumsHaveWhoIsSaidToBeInThem) {
   });
 }
 
+TEST(CExchange, IsThereForRanksThatShareAMachine) {
+  const auto share = [](tributary_options* options) {
+    tributary_options_set(options, "TRIBUTARY_LOCAL_ADDRESS", "127.0.0.1");
+    tributary_options_share_machine(options);
+  };
+  const auto body = [](tributary_comm* comm) {
+    CReplica own;
+    const auto exchange = c_exchange(comm, own, c_exchange_options(TRIBUTARY_SSP));
+    for (int i = 0; i < 5; ++i) {
+      ASSERT_EQ(c_iterate(exchange, 1), TRIBUTARY_SUCCESS) << tributary_last_error();
+    }
+    ASSERT_EQ(tributary_gradient_exchange_close(exchange.get()), TRIBUTARY_SUCCESS)
+        << tributary_last_error();
+    EXPECT_EQ(own.parameters, std::vector<float>(2, 5 * 3));
+    c_barrier(comm);
+  };
+  run_c_world(3, body, share);
+}
+
 TEST(CExchange, TellsTheLatestRowsOfItsMatrix) {
   run_c_world(2, [](tributary_comm* comm) {
     CReplica own;
