@@ -226,9 +226,10 @@ TEST(CExchange, EndsWhereASumCannotBeApplied) {
     CReplica own;
     own.outcome = tributary_comm_rank(comm) == 1 ? 1 : 0;
     const auto exchange = c_exchange(comm, own, c_exchange_options(TRIBUTARY_BSP));
-    EXPECT_EQ(c_iterate(exchange, 1), TRIBUTARY_SUCCESS) << tributary_last_error();
+    const auto finished = c_iterate(exchange, 1);  // of rank 0 perhaps when rank 1 has given up
     const auto closed = tributary_gradient_exchange_close(exchange.get());
     if (own.outcome == 1) {
+      EXPECT_EQ(finished, TRIBUTARY_SUCCESS);
       EXPECT_EQ(closed, TRIBUTARY_ABORTED);
       EXPECT_THAT(tributary_last_error(), HasSubstr("could not be applied"));
       EXPECT_EQ(own.contributors.size(), 1u);
