@@ -13,7 +13,6 @@ namespace tributary::ctl {
 namespace {
 
 using controller::FabricFile;
-using controller::joined;
 using nlohmann::json;
 
 // Switches of which there is the same to be said; those of one daemon fail together.
@@ -62,7 +61,8 @@ std::string text_of(const FabricFile& file, const controller::TransactionFailure
     add(groups, name_of(file, sw), message);
   }
   for (const Alike& group : groups) {
-    text += "; " + joined(group.switches) + " could not be brought back (" + group.message + ")";
+    text += "; " + controller::joined(group.switches) + " could not be brought back (" +
+            group.message + ")";
   }
   return groups.empty() ? text
                         : text + ": `tributaryctl fabric show` says what is there, once it answers";
@@ -91,7 +91,7 @@ std::string names_of(const FabricFile& file, const std::vector<controller::Switc
   for (const std::size_t sw : switches) {
     names.push_back(name_of(file, sw));
   }
-  return joined(names);
+  return controller::joined(names);
 }
 
 std::vector<std::uint32_t> ids_of(const FabricFile& file) {
@@ -132,7 +132,7 @@ ExitCode report_silent(const Options& options, const FabricFile& file, const Liv
   std::vector<std::string> texts;
   std::size_t count = 0;
   for (const Alike& group : groups) {
-    texts.push_back(joined(group.switches) + " (" + group.message + ")");
+    texts.push_back(controller::joined(group.switches) + " (" + group.message + ")");
     count += group.switches.size();
   }
   const bool none = count == file.points.size();
@@ -141,7 +141,8 @@ ExitCode report_silent(const Options& options, const FabricFile& file, const Liv
     error = live.silence(sw).value_or(error);
   }
   error.message = std::string("nothing was changed, as ") +
-                  (none ? "no switch answers: " : "not all switches answer: ") + joined(texts) +
+                  (none ? "no switch answers: " : "not all switches answer: ") +
+                  controller::joined(texts) +
                   (none ? "" : "; --skip-unreachable goes on without them");
   error.failure.details = {{"unreachable", silent_switches(file, live)}};
   return report(options, error);

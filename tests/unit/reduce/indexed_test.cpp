@@ -19,7 +19,7 @@ using wire::Operator;
 
 template <class Value>
 indexed<Value> reduce(Operator op, indexed<Value> a, const indexed<Value>& b) {
-  kernel(test::TypeOf<indexed<Value>>::value, op).accumulate(&a, &b, 1);
+  kernel(reference::TypeOf<indexed<Value>>::value, op).accumulate(&a, &b, 1);
   return a;
 }
 

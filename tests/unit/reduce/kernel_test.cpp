@@ -14,7 +14,7 @@
 namespace tributary::reduce {
 namespace {
 
-using namespace test;
+using namespace reference;
 using tributary::test::for_each_target;
 
 // Values that make operators tell apart: the whole range of integers (so that sums and products

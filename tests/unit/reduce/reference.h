@@ -10,7 +10,7 @@
 #include "reduce/element_types.h"
 #include "wire/element.h"
 
-namespace tributary::reduce::test {
+namespace tributary::reduce::reference {
 
 // A plain reduction of two elements in wider precision.
 
@@ -88,4 +88,4 @@ TRIBUTARY_TYPE_OF(indexed<std::int32_t>, i32_i32);
 TRIBUTARY_TYPE_OF(indexed<std::int64_t>, i64_i32);
 #undef TRIBUTARY_TYPE_OF
 
-}  // namespace tributary::reduce::test
+}  // namespace tributary::reduce::reference

@@ -13,7 +13,7 @@
 namespace tributary::reduce {
 namespace {
 
-using namespace test;
+using namespace reference;
 using tributary::test::for_each_target;
 
 constexpr std::size_t count = 37;  // whole vectors and a tail on every target

@@ -6,10 +6,11 @@
 namespace tributary::wire {
 namespace {
 
-constexpr IpAddress example = IpAddress::of_halves(0x4037000000000000, 0x00010800200e8c6c);
+constexpr IpAddress host_of_rfc = IpAddress::of_halves(0x4037000000000000, 0x00010800200e8c6c);
 
 TEST(Ipv6, groups_of_the_solicited_are_those_of_rfc_4291) {
-  EXPECT_EQ(solicited_nodes(example), IpAddress::of_halves(0xff02000000000000, 0x00000001ff0e8c6c));
+  EXPECT_EQ(solicited_nodes(host_of_rfc),
+            IpAddress::of_halves(0xff02000000000000, 0x00000001ff0e8c6c));
 }
 
 TEST(Ipv6, link_local_addresses_are_those_of_rfc_4291) {
@@ -20,7 +21,7 @@ TEST(Ipv6, link_local_addresses_are_those_of_rfc_4291) {
 }
 
 TEST(Ipv6, group_macs_are_those_of_rfc_2464) {
-  EXPECT_EQ(group_mac_of(solicited_nodes(example)),
+  EXPECT_EQ(group_mac_of(solicited_nodes(host_of_rfc)),
             (MacAddress{{0x33, 0x33, 0xff, 0x0e, 0x8c, 0x6c}}));
 }
 
@@ -33,8 +34,8 @@ TEST(Ipv6, kinds_of_addresses) {
   EXPECT_FALSE(IpAddress::of_halves(0xfe7fffffffffffff, 1).is_link_local());
   EXPECT_TRUE(all_nodes.is_multicast());
   EXPECT_FALSE(IpAddress::of_halves(0xfeff000000000000, 1).is_multicast());
-  EXPECT_FALSE(example.is_unspecified() || example.is_loopback() || example.is_link_local() ||
-               example.is_multicast() || example.is_v4());
+  EXPECT_FALSE(host_of_rfc.is_unspecified() || host_of_rfc.is_loopback() ||
+               host_of_rfc.is_link_local() || host_of_rfc.is_multicast() || host_of_rfc.is_v4());
 }
 
 TEST(Ipv6, flow_labels_have_20_bits) {

@@ -6,10 +6,10 @@
 namespace tributary::canary {
 namespace {
 
-constexpr std::uint32_t job = 7;
-
 class BlockStoreTest : public ::testing::Test {
  protected:
+  static constexpr std::uint32_t job = 7;
+
   // A block that gathers in a wide accumulator.
   Descriptor& hold(std::uint32_t id) {
     auto& block = *blocks_.table.allocate((std::uint64_t{job} << 32) | id, Time{}, Time{1ms});

@@ -6,12 +6,6 @@ namespace {
 
 class EngineTest : public CanaryTest {};
 
-CanarySpec block(std::uint32_t id) {
-  auto spec = worker(0);
-  spec.id = id;
-  return spec;
-}
-
 TEST_F(EngineTest, TimeoutsFireInTheOrderOfArrivalAndTheDeadlineIsExact) {
   for (std::uint32_t id = 1; id <= 3; ++id) {
     feed(block(id), Ints{1}, Time{id * 100us});

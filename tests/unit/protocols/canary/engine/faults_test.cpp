@@ -6,12 +6,6 @@
 namespace tributary::canary {
 namespace {
 
-CanarySpec block(std::uint32_t id, std::uint8_t from = 0) {
-  auto spec = worker(from);
-  spec.id = id;
-  return spec;
-}
-
 CanarySpec as_release(CanarySpec spec) {
   spec = as_result(spec);
   spec.kind = wire::CanaryKind::release;

@@ -87,6 +87,13 @@ inline CanarySpec worker(std::uint8_t n) {
   return spec;
 }
 
+// Of a block, from worker number `from`.
+inline CanarySpec block(std::uint32_t id, std::uint8_t from = 0) {
+  auto spec = worker(from);
+  spec.id = id;
+  return spec;
+}
+
 inline CanarySpec as_result(CanarySpec spec) {
   spec.kind = wire::CanaryKind::result;
   spec.counter = spec.hosts;

@@ -8,11 +8,12 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::uint32_t job = 7;
 constexpr wire::Ipv4Address leader_address{10, 0, 0, 1};
 
 class PatienceTest : public ::testing::Test {
  protected:
+  static constexpr std::uint32_t job = 7;
+
   // As long as a block waits that is not the only one of its job.
   Duration timeout() const {
     return patience_.timeout(false, false, patience_.expectation(job, leader_address));
