@@ -17,7 +17,7 @@ Ip member(std::uint8_t number) {
 }
 
 // Host n is behind port n; hosts 0 and 1 are a ring.
-switching::SwitchConfig routed() {
+switching::SwitchConfig routed_racks() {
   switching::SwitchConfig config;
   config.id = 1;
   netreduce::RingConfig ring;
@@ -32,8 +32,8 @@ switching::SwitchConfig routed() {
   return config;
 }
 
-switching::SwitchConfig bridged() {
-  auto config = routed();
+switching::SwitchConfig bridged_rack() {
+  auto config = routed_racks();
   config.arp.clear();
   for (auto& port : config.ports) {
     port.address.reset();
@@ -66,7 +66,7 @@ void expect_sum(Packet& packet) {
 }
 
 TEST(NetReduce, frames_on_a_bridge_keep_their_addresses) {
-  SwitchBench bench(bridged());
+  SwitchBench bench(bridged_rack());
   EXPECT_TRUE(bench.send(0, gradient(bench.pool, 0, mac(1))).empty());
   auto out = bench.send(1, gradient(bench.pool, 1, mac(0)));
   ASSERT_EQ(out.size(), 2u);
@@ -88,7 +88,7 @@ TEST(NetReduce, frames_on_a_bridge_keep_their_addresses) {
 }
 
 TEST(NetReduce, routed_packets_are_one_hop_older) {
-  SwitchBench bench(routed());
+  SwitchBench bench(routed_racks());
   EXPECT_TRUE(bench.send(0, gradient(bench.pool, 0, mac(0, 0xee))).empty());
   const auto out = bench.send(1, gradient(bench.pool, 1, mac(1, 0xee)));
   ASSERT_EQ(out.size(), 2u);
@@ -101,7 +101,7 @@ TEST(NetReduce, routed_packets_are_one_hop_older) {
 
 // The router of IPv6 knows no engines: what goes to another network is routed as anything else.
 TEST(NetReduce, ipv6_is_reduced_on_the_bridge_and_routed_from_it) {
-  auto config = bridged();
+  auto config = bridged_rack();
   const auto own = wire::IpAddress::of_halves(1, 1);
   const auto far = wire::IpAddress::of_halves(2, 9);
   config.bridge_address6 = forwarding::InterfaceAddress6{own, 64};
@@ -134,7 +134,7 @@ TEST(NetReduce, ipv6_is_reduced_on_the_bridge_and_routed_from_it) {
 }
 
 TEST(NetReduce, packets_that_wait_end_with_their_time_to_live) {
-  SwitchBench bench(routed());
+  SwitchBench bench(routed_racks());
   auto old = gradient(bench.pool, 0, mac(0, 0xee));
   ip_of(*old).ttl = 1;
   wire::finish_ipv4(ip_of(*old));
@@ -146,7 +146,7 @@ TEST(NetReduce, packets_that_wait_end_with_their_time_to_live) {
 // Host 0 of a ring of three is here, hosts 1 and 2 are behind port 1. What leaves takes the way to
 // the spine, behind port 2, and not to its destination.
 switching::SwitchConfig leaf() {
-  auto config = routed();
+  auto config = routed_racks();
   auto& ring = config.protocols.get<netreduce::NetReduceConfig>().rings[0];
   ring.members.push_back(member(2));
   ring.local = {member(0)};
@@ -215,21 +215,21 @@ void expect_in_order(const switching::SwitchConfig& config, const wire::MacAddre
 }
 
 TEST(NetReduce, requests_of_others_keep_their_order_on_a_bridge) {
-  auto config = bridged();
+  auto config = bridged_rack();
   config.fdb.push_back({mac(1), "b"});
   expect_in_order(config, mac(1));
 }
 
 TEST(NetReduce, requests_of_others_keep_their_order_when_routed) {
-  expect_in_order(routed(), mac(0, 0xee));
+  expect_in_order(routed_racks(), mac(0, 0xee));
 }
 
 TEST(NetReduce, all_requests_meet_on_one_core) {
   HeapPacketPool pool(16, 512);
-  const auto owner = switching::Owners(routed(), 4).core_of(*request(pool, 0, mac(1)), 0);
+  const auto owner = switching::Owners(routed_racks(), 4).core_of(*request(pool, 0, mac(1)), 0);
   for (std::uint32_t number = 0; number < std::size(mixed); ++number) {
     for (unsigned here = 0; here < 4; ++here) {
-      EXPECT_EQ(switching::Owners(routed(), 4).core_of(*request(pool, number, mac(1)), here),
+      EXPECT_EQ(switching::Owners(routed_racks(), 4).core_of(*request(pool, number, mac(1)), here),
                 owner);
     }
   }
@@ -260,7 +260,7 @@ switching::SwitchConfig with_ipv6(switching::SwitchConfig config) {
 }
 
 TEST(NetReduce, ipv6_is_bridged) {
-  SwitchBench bench(with_ipv6(bridged()));
+  SwitchBench bench(with_ipv6(bridged_rack()));
   EXPECT_TRUE(bench.send(0, ipv6_gradient(bench.pool, 0)).empty());
   const auto out = bench.send(1, ipv6_gradient(bench.pool, 1));
   ASSERT_EQ(out.size(), 2u);
@@ -272,7 +272,7 @@ TEST(NetReduce, ipv6_is_bridged) {
 }
 
 TEST(NetReduce, ipv6_is_not_routed) {
-  SwitchBench bench(with_ipv6(routed()));
+  SwitchBench bench(with_ipv6(routed_racks()));
   auto packet = ipv6_gradient(bench.pool, 0);
   ethernet_of(*packet).destination = mac(0, 0xee);
   EXPECT_TRUE(bench.send(0, std::move(packet)).empty());
@@ -281,7 +281,7 @@ TEST(NetReduce, ipv6_is_not_routed) {
 
 TEST(NetReduce, all_of_it_meets_on_one_core) {
   HeapPacketPool pool(8, 512);
-  const auto config = routed();
+  const auto config = routed_racks();
   auto first = gradient(pool, 0, mac(9));
   auto second = gradient(pool, 1, mac(9));
   for (unsigned here = 0; here < 4; ++here) {

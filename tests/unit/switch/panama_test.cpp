@@ -13,7 +13,7 @@ namespace {
 using Elements = std::vector<std::int32_t>;
 
 // Host n is behind port n, the tree's root is this switch.
-switching::SwitchConfig with_tree(bool routed) {
+switching::SwitchConfig with_panama_tree(bool routed) {
   switching::SwitchConfig config;
   config.id = 1;
   config.address = Ip(10, 0, 255, 1);
@@ -27,7 +27,7 @@ switching::SwitchConfig with_tree(bool routed) {
   return config;
 }
 
-PanamaSpec contribution(std::uint8_t from) {
+PanamaSpec panama_contribution(std::uint8_t from) {
   PanamaSpec spec;
   spec.workers = 2;
   spec.source = Ip(10, 0, from, 9);
@@ -38,9 +38,9 @@ PanamaSpec contribution(std::uint8_t from) {
 class PanamaOnPorts : public ::testing::TestWithParam<bool> {};
 
 TEST_P(PanamaOnPorts, AreAddedUpAndTheResultGoesOutOfTheChildrensPorts) {
-  SwitchBench bench(with_tree(GetParam()));
-  EXPECT_TRUE(bench.send(0, make_panama(bench.pool, contribution(0), Elements{3})).empty());
-  const auto out = bench.send(1, make_panama(bench.pool, contribution(1), Elements{4}));
+  SwitchBench bench(with_panama_tree(GetParam()));
+  EXPECT_TRUE(bench.send(0, make_panama(bench.pool, panama_contribution(0), Elements{3})).empty());
+  const auto out = bench.send(1, make_panama(bench.pool, panama_contribution(1), Elements{4}));
   ASSERT_EQ(out.size(), 2u);
   for (std::uint8_t port = 0; port < 2; ++port) {
     EXPECT_EQ(out[port]->egress, port);
@@ -56,20 +56,20 @@ TEST_P(PanamaOnPorts, AreAddedUpAndTheResultGoesOutOfTheChildrensPorts) {
 }
 
 TEST_P(PanamaOnPorts, ADamagedHeaderIsDroppedFirst) {
-  SwitchBench bench(with_tree(GetParam()));
-  auto packet = make_panama(bench.pool, contribution(0), Elements{3});
+  SwitchBench bench(with_panama_tree(GetParam()));
+  auto packet = make_panama(bench.pool, panama_contribution(0), Elements{3});
   ip_of(*packet).ttl ^= 1;
   EXPECT_TRUE(bench.send(0, std::move(packet)).empty());
   EXPECT_EQ(bench.drops(DropReason::ip_checksum), 1u);
-  auto spec = contribution(0);
+  auto spec = panama_contribution(0);
   spec.source = Ip(239, 1, 1, 1);
   EXPECT_TRUE(bench.send(0, make_panama(bench.pool, spec, Elements{3})).empty());
   EXPECT_EQ(bench.drops(DropReason::ip_martian), 1u);
 }
 
 TEST_P(PanamaOnPorts, OtherPacketsOfTheClassAreOrdinary) {
-  SwitchBench bench(with_tree(GetParam()));
-  auto spec = contribution(0);
+  SwitchBench bench(with_panama_tree(GetParam()));
+  auto spec = panama_contribution(0);
   spec.udp_port = 5000;
   const auto out = bench.send(0, make_panama(bench.pool, spec, Elements{3}));
   EXPECT_EQ(out.size(), GetParam() ? 0u : 2u) << "a router serves no groups, a bridge floods";
@@ -77,10 +77,10 @@ TEST_P(PanamaOnPorts, OtherPacketsOfTheClassAreOrdinary) {
 }
 
 TEST_P(PanamaOnPorts, APortThatIsDownLosesItsCopyOnly) {
-  SwitchBench bench(with_tree(GetParam()));
-  bench.send(0, make_panama(bench.pool, contribution(0), Elements{3}));
+  SwitchBench bench(with_panama_tree(GetParam()));
+  bench.send(0, make_panama(bench.pool, panama_contribution(0), Elements{3}));
   bench.device().set_port_up(0, false);
-  EXPECT_EQ(bench.send(1, make_panama(bench.pool, contribution(1), Elements{4})).size(), 1u);
+  EXPECT_EQ(bench.send(1, make_panama(bench.pool, panama_contribution(1), Elements{4})).size(), 1u);
   EXPECT_EQ(bench.losses(DropReason::port_down), 1u);
 }
 
@@ -90,9 +90,9 @@ INSTANTIATE_TEST_SUITE_P(Ports, PanamaOnPorts, ::testing::Bool(), [](const auto&
 
 TEST(OwnerOfATree, IsTheSameForAllItsPacketsWhetherCanaryIsOnOrNot) {
   HeapPacketPool pool(8, 512);
-  auto config = with_tree(true);
+  auto config = with_panama_tree(true);
   const auto owner = [&](std::uint32_t job, std::uint16_t tree, std::uint32_t vid) {
-    auto spec = contribution(0);
+    auto spec = panama_contribution(0);
     spec.job = job;
     spec.tree = tree;
     spec.vid = vid;
@@ -114,15 +114,15 @@ TEST(OwnerOfATree, IsTheSameForAllItsPacketsWhetherCanaryIsOnOrNot) {
 }
 
 TEST(PanamaReload, KeepsTheRowsOfTreesThatStay) {
-  auto config = with_tree(true);
+  auto config = with_panama_tree(true);
   SwitchBench bench(config);
-  bench.send(0, make_panama(bench.pool, contribution(0), Elements{3}));
+  bench.send(0, make_panama(bench.pool, panama_contribution(0), Elements{3}));
   auto other = config.protocols.get<panama::PanamaConfig>().trees[0];
   other.tree = 1;
   other.group = Ip(239, 192, 0, 2);
   config.protocols.get<panama::PanamaConfig>().trees.push_back(other);
   bench.device().reconfigure(config);
-  EXPECT_EQ(bench.send(1, make_panama(bench.pool, contribution(1), Elements{4})).size(), 2u);
+  EXPECT_EQ(bench.send(1, make_panama(bench.pool, panama_contribution(1), Elements{4})).size(), 2u);
 }
 
 }  // namespace
