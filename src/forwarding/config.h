@@ -207,6 +207,7 @@ struct PortConfig {
   wire::MacAddress mac;  // filled in by whoever builds the switch if zero
   std::optional<InterfaceAddress> address;
   std::optional<InterfaceAddress6> address6;
+  bool advertise6 = false;   // hosts are told of the router, and of the prefix of address6
   std::uint16_t mtu = 1500;  // IP bytes, without the Ethernet header
   // Frames come from a kernel of this machine, which may leave their checksums to hardware.
   bool from_kernel = true;

@@ -125,6 +125,13 @@ struct BfdRow {
   std::uint64_t failures = 0;
 };
 
+// What the router has told the hosts of an interface, and how often it was asked (RFC 4861, 6.2).
+struct AdvertiserRow {
+  PortIndex interface = no_port;
+  std::uint64_t advertisements = 0;
+  std::uint64_t solicitations = 0;
+};
+
 struct NextHopRow6 {
   wire::IpAddress via;  // as NextHopRow
   PortIndex interface = no_port;

@@ -29,6 +29,7 @@ struct VlanInterfaceConfig {
   std::uint16_t vid = 0;
   std::optional<forwarding::InterfaceAddress> address;
   std::optional<forwarding::InterfaceAddress6> address6;
+  bool advertise6 = false;  // as that of a port
 };
 
 struct RouteConfig6 {
@@ -64,6 +65,7 @@ struct SwitchConfig {
   // Address of the bridge as a host on its own segment, so that bridged hosts reach the switch.
   std::optional<forwarding::InterfaceAddress> bridge_address;
   std::optional<forwarding::InterfaceAddress6> bridge_address6;
+  bool bridge_advertise6 = false;  // as that of a port
   // In a bridge with VLANs, the one in which the switch itself is, with its address and its
   // engines; 0: none.
   std::uint16_t bridge_vlan = 0;

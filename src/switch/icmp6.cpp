@@ -65,10 +65,31 @@ std::optional<Carried6> carried_by(const Datagram6& datagram) {
   return std::nullopt;
 }
 
+std::uint8_t icmp6_type(const Carried6& carried) {
+  const auto* icmp = wire::Cursor(carried.payload).take<wire::Icmp6Header>();
+  return carried.next_header == wire::ipv6_next::icmp && icmp != nullptr ? icmp->type
+                                                                         : std::uint8_t{0};
+}
+
 bool is_sound_icmp6(const Datagram6& datagram, const Carried6& carried) {
   return carried.next_header == wire::ipv6_next::icmp &&
          carried.payload.size() >= sizeof(wire::Icmp6Header) &&
          icmp6_checksum(*datagram.ip, carried.payload) == 0;
+}
+
+bool find_link(wire::Bytes options, std::uint8_t type, const wire::MacAddress*& link) {
+  constexpr std::size_t unit = 8;
+  while (!options.empty()) {
+    const auto* option = wire::Cursor(options).take<wire::LinkAddressOption>();
+    if (option == nullptr || option->length == 0 || option->length * unit > options.size()) {
+      return false;
+    }
+    if (option->type == type) {
+      link = &option->mac;
+    }
+    options = options.subspan(option->length * unit);
+  }
+  return true;
 }
 
 bool may_answer_with_error(const Datagram6& about) {

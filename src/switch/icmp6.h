@@ -42,8 +42,14 @@ struct Carried6 {
 // No value: extension headers that are not whole, or too many of them.
 std::optional<Carried6> carried_by(const Datagram6& datagram);
 
+// Of an ICMPv6 message; 0, which no message has: it is none.
+std::uint8_t icmp6_type(const Carried6& carried);
 // True if `carried` is a whole ICMPv6 message with a right checksum.
 bool is_sound_icmp6(const Datagram6& datagram, const Carried6& carried);
+
+// Looks for the link-layer address of `type` among the options of a message of neighbour discovery;
+// leaves `link` where there is none. False if they are not whole.
+bool find_link(wire::Bytes options, std::uint8_t type, const wire::MacAddress*& link);
 
 // Messages of RFC 4443 that a router sends. The caller routes the result.
 

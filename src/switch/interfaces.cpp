@@ -48,9 +48,9 @@ Interfaces::Interfaces(const SwitchConfig& config) : switch_address_(config.addr
 
 void Interfaces::reconfigure(const SwitchConfig& config) {
   on_bridge_.clear();
-  for (const auto& [vid, own, own6] : config.vlans) {
-    on_bridge_.push_back(
-        {forwarding::vlan_interface(vid), vid, own, own6, least_mtu(config, bridged_ports_, vid)});
+  for (const auto& vlan : config.vlans) {
+    on_bridge_.push_back({forwarding::vlan_interface(vlan.vid), vlan.vid, vlan.address,
+                          vlan.address6, least_mtu(config, bridged_ports_, vlan.vid)});
   }
   std::sort(on_bridge_.begin(), on_bridge_.end(),
             [](const OnBridge& a, const OnBridge& b) { return a.interface < b.interface; });

@@ -34,22 +34,6 @@ bool may_be_a_station(const wire::MacAddress* address) {
   return address == nullptr || (!address->is_group() && !address->is_zero());
 }
 
-// The link-layer address among options; false if they are not whole.
-bool find_link(wire::Bytes options, std::uint8_t type, const wire::MacAddress*& link) {
-  constexpr std::size_t unit = 8;
-  while (!options.empty()) {
-    const auto* option = wire::Cursor(options).take<wire::LinkAddressOption>();
-    if (option == nullptr || option->length == 0 || option->length * unit > options.size()) {
-      return false;
-    }
-    if (option->type == type) {
-      link = &option->mac;
-    }
-    options = options.subspan(option->length * unit);
-  }
-  return true;
-}
-
 }  // namespace
 
 Neighbours6::Neighbours6(const SwitchConfig& config, const Interfaces& interfaces, Bridge& bridge,

@@ -28,7 +28,8 @@ Parts::Parts(const SwitchConfig& config, CoreShare share, PacketPool& pool,
       liveness_(interfaces_, neighbours_, outlet_, share, draw_seed(config)),
       router_(config, interfaces_, neighbours_, liveness_, outlet_),
       neighbours6_(config, interfaces_, bridge_, outlet_, share, draw_seed(config)),
-      router6_(config, interfaces_, neighbours6_, outlet_),
+      advertiser6_(config, interfaces_, bridge_, outlet_, share, draw_seed(config)),
+      router6_(config, interfaces_, neighbours6_, advertiser6_, outlet_),
       aggregation_(config, interfaces_, pool, share.cores),
       departures_(interfaces_, bridge_, router_, outlet_) {}
 
@@ -55,6 +56,7 @@ void Parts::learn(const Packet& update, Time now) {
   } else if (ethernet->type.value() == wire::ethertype::ipv6 &&
              is_heard(update, ethernet->destination, now)) {
     neighbours6_.learn_quietly(update, interface, now);
+    advertiser6_.learn(update, interface, now);
   }
 }
 
@@ -71,7 +73,9 @@ void Parts::set_port_up(PortIndex port, bool up) {
   interfaces_.set_up(port, up);
   router_.set_port_up(port, up);
   router6_.set_port_up(port, up);
-  if (!up) {
+  if (up) {
+    advertiser6_.hurry(port);
+  } else {
     bridge_.forget(port);
   }
 }
@@ -82,6 +86,7 @@ void Parts::reconfigure(const SwitchConfig& config) {
   neighbours_.reconfigure(config);
   router_.reconfigure(config);
   neighbours6_.reconfigure(config);
+  advertiser6_.reconfigure(config);
   router6_.reconfigure(config);
   aggregation_.reconfigure(config);
 }

@@ -6,6 +6,7 @@
 #include "packet/clock.h"
 #include "packet/packet.h"
 #include "packet/pool.h"
+#include "switch/advertiser6.h"
 #include "switch/aggregation.h"
 #include "switch/bridge.h"
 #include "switch/departures.h"
@@ -32,6 +33,7 @@ class Parts {
   void learn(const Packet& update, Time now);
   void set_port_up(PortIndex port, bool up);
   void reconfigure(const SwitchConfig& config);
+  void withdraw() { advertiser6_.withdraw(); }
 
   const Ledger& ledger() const { return outlet_.ledger(); }
   const Bridge& bridge() const { return bridge_; }
@@ -39,6 +41,7 @@ class Parts {
   const Router& router() const { return router_; }
   const Neighbours6& neighbours6() const { return neighbours6_; }
   const Router6& router6() const { return router6_; }
+  const Advertiser6& advertiser6() const { return advertiser6_; }
   const Liveness& liveness() const { return liveness_; }
   const Aggregation& aggregation() const { return aggregation_; }
 
@@ -53,6 +56,7 @@ class Parts {
   Liveness liveness_;
   Router router_;
   Neighbours6 neighbours6_;
+  Advertiser6 advertiser6_;
   Router6 router6_;
   Aggregation aggregation_;
   Departures departures_;

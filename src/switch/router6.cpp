@@ -22,10 +22,9 @@ bool is_martian6(const Datagram6& datagram) {
 }
 
 bool is_neighbour_discovery(const Carried6& carried) {
-  const auto* icmp = wire::Cursor(carried.payload).take<wire::Icmp6Header>();
-  return carried.next_header == wire::ipv6_next::icmp && icmp != nullptr &&
-         (icmp->type == wire::Icmp6Header::neighbour_solicitation ||
-          icmp->type == wire::Icmp6Header::neighbour_advertisement);
+  const auto type = icmp6_type(carried);
+  return type == wire::Icmp6Header::neighbour_solicitation ||
+         type == wire::Icmp6Header::neighbour_advertisement;
 }
 
 // Of what is for the switch itself, and served by nobody there.
@@ -45,8 +44,12 @@ void trim6(Packet& packet, const Datagram6& datagram) {
 }  // namespace
 
 Router6::Router6(const SwitchConfig& config, const Interfaces& interfaces, Neighbours6& neighbours,
-                 Outlet& outlet)
-    : interfaces_(interfaces), neighbours_(neighbours), outlet_(outlet), ecmp_(0) {
+                 Advertiser6& advertiser, Outlet& outlet)
+    : interfaces_(interfaces),
+      neighbours_(neighbours),
+      advertiser_(advertiser),
+      outlet_(outlet),
+      ecmp_(0) {
   reconfigure(config);
 }
 
@@ -65,11 +68,30 @@ void Router6::reconfigure(const SwitchConfig& config) {
 bool Router6::hear(Packet& packet, PortIndex interface, Time now) {
   const auto datagram = parse_ipv6(packet);
   const auto carried = datagram ? carried_by(*datagram) : std::nullopt;
+  if (carried && asks_for_routers(*carried, interface)) {
+    hear_of_host(packet, *datagram, *carried, interface, now);
+    return false;  // other routers are asked, too
+  }
   if (!carried || !is_neighbour_discovery(*carried) || !is_sound_icmp6(*datagram, *carried)) {
     return false;
   }
   const auto message = Neighbours6::parse(*datagram, *carried);
   return message && neighbours_.receive(packet, *message, interface, now);
+}
+
+bool Router6::asks_for_routers(const Carried6& carried, PortIndex interface) const {
+  return icmp6_type(carried) == wire::Icmp6Header::router_solicitation &&
+         advertiser_.advertises(interface);
+}
+
+// False: it is not as RFC 4861 (6.1.1) wants it.
+bool Router6::hear_of_host(const Packet& packet, const Datagram6& datagram, const Carried6& carried,
+                           PortIndex interface, Time now) {
+  if (!is_sound_icmp6(datagram, carried) || !Advertiser6::is_valid(datagram, carried)) {
+    return false;
+  }
+  advertiser_.receive(packet, interface, now);
+  return true;
 }
 
 void Router6::receive(PacketPtr packet, PortIndex interface, Time now) {
@@ -113,6 +135,12 @@ void Router6::deliver(PacketPtr packet, const Datagram6& datagram, PortIndex int
     const auto message = is_sound ? Neighbours6::parse(datagram, *carried) : std::nullopt;
     if (message) {
       neighbours_.receive(*packet, *message, interface, now);
+      outlet_.absorb(std::move(packet));
+    } else {
+      outlet_.drop(std::move(packet), DropReason::nd_malformed, Account::received);
+    }
+  } else if (asks_for_routers(*carried, interface)) {
+    if (hear_of_host(*packet, datagram, *carried, interface, now)) {
       outlet_.absorb(std::move(packet));
     } else {
       outlet_.drop(std::move(packet), DropReason::nd_malformed, Account::received);

@@ -5,6 +5,7 @@
 
 #include "forwarding/ecmp.h"
 #include "forwarding/route_table6.h"
+#include "switch/advertiser6.h"
 #include "switch/icmp.h"
 #include "switch/icmp6.h"
 #include "switch/interfaces.h"
@@ -19,7 +20,7 @@ namespace tributary::switching {
 class Router6 {
  public:
   Router6(const SwitchConfig& config, const Interfaces& interfaces, Neighbours6& neighbours,
-          Outlet& outlet);
+          Advertiser6& advertiser, Outlet& outlet);
 
   // A frame of IPv6 that came in by an interface which speaks it, for the switch on the link layer
   // or for a group.
@@ -32,6 +33,9 @@ class Router6 {
   const forwarding::RouteTable6& routes() const { return routes_; }
 
  private:
+  bool asks_for_routers(const Carried6& carried, PortIndex interface) const;
+  bool hear_of_host(const Packet& packet, const Datagram6& datagram, const Carried6& carried,
+                    PortIndex interface, Time now);
   void deliver(PacketPtr packet, const Datagram6& datagram, PortIndex interface, Time now);
   void deliver_icmp(PacketPtr packet, const Datagram6& datagram, const Carried6& carried,
                     PortIndex interface, Time now);
@@ -45,6 +49,7 @@ class Router6 {
 
   const Interfaces& interfaces_;
   Neighbours6& neighbours_;
+  Advertiser6& advertiser_;
   Outlet& outlet_;
   forwarding::RouteTable6 routes_;
   forwarding::EcmpHash ecmp_;

@@ -51,6 +51,7 @@ class Switch::Impl : public FrameWays {
     bridge_.fdb().expire(now);
     neighbours_.expire(now);
     neighbours6_.expire(now);
+    advertiser6_.expire(now);
     if (liveness_.looks_at_queues(now)) {
       liveness_.note_crowded(router_.is_crowded());
     }
@@ -60,7 +61,7 @@ class Switch::Impl : public FrameWays {
 
   Time deadline() const {
     return std::min({aggregation_.deadline(), bridge_.fdb().deadline(), neighbours_.deadline(),
-                     neighbours6_.deadline(), liveness_.deadline()});
+                     neighbours6_.deadline(), advertiser6_.deadline(), liveness_.deadline()});
   }
 
  private:
@@ -140,6 +141,9 @@ void Switch::expire(Time now, Output& out) {
 Time Switch::deadline() const {
   return impl_->deadline();
 }
+void Switch::withdraw() {
+  impl_->withdraw();
+}
 void Switch::set_port_up(PortIndex port, bool up) {
   impl_->set_port_up(port, up);
 }
@@ -174,6 +178,9 @@ std::vector<forwarding::RouteRow6> Switch::routes6() const {
 }
 std::vector<forwarding::RouteRow> Switch::routes() const {
   return impl_->router().routes().rows();
+}
+std::vector<forwarding::AdvertiserRow> Switch::advertisers() const {
+  return impl_->advertiser6().rows();
 }
 std::vector<forwarding::BfdRow> Switch::bfd() const {
   return impl_->liveness().rows();

@@ -79,6 +79,10 @@ class Switch {
   void expire(Time now, Output& out);
   Time deadline() const;
 
+  // The switch is about to end: the next expire(), which is then due at once, tells the hosts that
+  // took it for a router by its advertisements.
+  void withdraw();
+
   // Next hops behind a port that is down leave their groups at once.
   void set_port_up(PortIndex port, bool up);
 
@@ -96,6 +100,8 @@ class Switch {
   std::vector<forwarding::RouteRow> routes() const;
   std::vector<forwarding::NeighbourRow6> neighbours6(Time now) const;
   std::vector<forwarding::RouteRow6> routes6() const;
+  // Interfaces that advertise the router; as with sessions, one core does it, the others have none.
+  std::vector<forwarding::AdvertiserRow> advertisers() const;
   // Sessions with next hops; they live on one core, the others have none.
   std::vector<forwarding::BfdRow> bfd() const;
   std::vector<EngineView> engines() const;

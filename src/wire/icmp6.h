@@ -18,6 +18,8 @@ struct [[gnu::packed]] Icmp6Header {
   static constexpr std::uint8_t parameter_problem = 4;
   static constexpr std::uint8_t echo_request = 128;  // from here on, messages are no errors
   static constexpr std::uint8_t echo_reply = 129;
+  static constexpr std::uint8_t router_solicitation = 133;
+  static constexpr std::uint8_t router_advertisement = 134;
   static constexpr std::uint8_t neighbour_solicitation = 135;
   static constexpr std::uint8_t neighbour_advertisement = 136;
   static constexpr std::uint8_t redirect = 137;
@@ -43,6 +45,16 @@ struct [[gnu::packed]] NeighbourMessage {
 };
 static_assert(sizeof(NeighbourMessage) == 24 && alignof(NeighbourMessage) == 1);
 
+// What a router tells the hosts of a link (RFC 4861, 4.2). Options follow.
+struct [[gnu::packed]] RouterAdvertisement {
+  static constexpr std::uint8_t hop_limit = 255;  // as that of NeighbourMessage
+
+  Icmp6Header icmp;    // `rest`: hop limit of hosts (8 bits), flags (8), lifetime in seconds (16)
+  be32 reachable_ms;   // 0: the router does not say
+  be32 retransmit_ms;  // 0: likewise
+};
+static_assert(sizeof(RouterAdvertisement) == 16 && alignof(RouterAdvertisement) == 1);
+
 // The option with a link-layer address (RFC 4861, 4.6.1).
 struct [[gnu::packed]] LinkAddressOption {
   static constexpr std::uint8_t of_source = 1;
@@ -53,5 +65,30 @@ struct [[gnu::packed]] LinkAddressOption {
   MacAddress mac;
 };
 static_assert(sizeof(LinkAddressOption) == 8 && alignof(LinkAddressOption) == 1);
+
+// A prefix of the link (RFC 4861, 4.6.2).
+struct [[gnu::packed]] PrefixOption {
+  static constexpr std::uint8_t on_link = 0x80;     // its addresses are neighbours
+  static constexpr std::uint8_t autonomous = 0x40;  // hosts make addresses of it (RFC 4862)
+
+  std::uint8_t type = 3;
+  std::uint8_t length = 4;  // in units of 8 bytes
+  std::uint8_t prefix_length = 0;
+  std::uint8_t flags = 0;
+  be32 valid_s;
+  be32 preferred_s;
+  be32 reserved;
+  std::array<std::uint8_t, 16> prefix{};
+};
+static_assert(sizeof(PrefixOption) == 32 && alignof(PrefixOption) == 1);
+
+// The MTU of the link (RFC 4861, 4.6.4).
+struct [[gnu::packed]] MtuOption {
+  std::uint8_t type = 5;
+  std::uint8_t length = 1;  // in units of 8 bytes
+  be16 reserved;
+  be32 mtu;
+};
+static_assert(sizeof(MtuOption) == 8 && alignof(MtuOption) == 1);
 
 }  // namespace tributary::wire

@@ -126,6 +126,26 @@ inline PacketPtr make_advertisement(PacketPool& pool, const Endpoints6& ends,
   return make_neighbour(pool, wire::Icmp6Header::neighbour_advertisement, ends, ends.source, flags);
 }
 
+// A host asks for routers; without an address (Ip6()) it does not say its link-layer address.
+inline PacketPtr make_router_solicitation(PacketPool& pool, const wire::MacAddress& source_mac,
+                                          const Ip6& source) {
+  constexpr auto all_routers = Ip6::of_halves(0xff02000000000000, 2);
+  const auto option_bytes = source.is_unspecified() ? 0 : sizeof(wire::LinkAddressOption);
+  auto packet = make_ip6(pool, {source_mac, wire::group_mac_of(all_routers), source, all_routers},
+                         wire::ipv6_next::icmp, sizeof(wire::Icmp6Header) + option_bytes);
+  ip6_of(*packet).hop_limit = 255;
+  auto& icmp = l4_header6<wire::Icmp6Header>(*packet);
+  icmp = {};
+  icmp.type = wire::Icmp6Header::router_solicitation;
+  if (option_bytes > 0) {
+    auto& option = *reinterpret_cast<wire::LinkAddressOption*>(&icmp + 1);
+    option = {};
+    option.type = wire::LinkAddressOption::of_source;
+    option.mac = source_mac;
+  }
+  return with_icmp6_checksum(std::move(packet));
+}
+
 inline bool has_right_icmp6_checksum(Packet& packet) {
   return wire::transport_checksum(ip6_of(packet), payload6_of(packet)) == 0;
 }

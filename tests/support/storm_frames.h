@@ -146,8 +146,11 @@ class StormFrames {
         return make_echo6(pool_, ends, byte());
       case 1:
         return make_udp6(pool_, ends, 1000, byte(), byte() * std::size_t{5});
-      case 2:
-        return make_solicitation(pool_, source, from, address6());
+      case 2: {
+        const auto target = address6();
+        return target.is_unspecified() ? make_router_solicitation(pool_, source, from)
+                                       : make_solicitation(pool_, source, from, target);
+      }
       default:
         return make_neighbour(pool_, wire::Icmp6Header::neighbour_advertisement, ends, address6(),
                               std::uint32_t{byte()} << 24);

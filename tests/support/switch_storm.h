@@ -91,6 +91,8 @@ class SwitchStorm : StormFrames {
     config.ports[3].mtu = 576;
     config.routes = {{{Ip(), 0}, {Ip(10, 0, 2, 2), Ip(10, 0, 3, 2)}}};
     config.bridge_address6 = forwarding::InterfaceAddress6{ip6(0, 1), 64};
+    config.bridge_advertise6 = true;
+    config.ports[2].advertise6 = true;
     config.ports[2].address6 = forwarding::InterfaceAddress6{ip6(2, 1), 64};
     config.ports[3].address6 = forwarding::InterfaceAddress6{ip6(3, 1), 126};
     config.routes6 = {{{Ip6(), 0}, {ip6(2, 2), ip6(3, 2)}}};
@@ -122,7 +124,7 @@ class SwitchStorm : StormFrames {
       config_.bridge_vlan = choice == 2 ? 10 : 20;
       const std::uint16_t other = choice == 2 ? 20 : 10;
       config_.vlans = {{other, forwarding::InterfaceAddress{Ip(10, 0, 20, 1), 24},
-                        forwarding::InterfaceAddress6{ip6(20, 1), 64}}};
+                        forwarding::InterfaceAddress6{ip6(20, 1), 64}, true}};
     }
   }
 

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "forwarding/rows.h"
+#include "packet/clock.h"
+#include "switch/bridge.h"
+#include "switch/icmp6.h"
+#include "switch/interfaces.h"
+#include "switch/outlet.h"
+#include "switch/switch.h"
+
+namespace tributary::switching {
+
+// Tells the hosts of an interface that here is a router, and the prefix of which they make
+// addresses: router advertisements (RFC 4861, 6.2; RFC 4862), to all nodes, now and then and to who
+// asks. One core of a switch does it, and the others tell it who asked. Interfaces are those with
+// `advertise6` in the configuration.
+class Advertiser6 {
+ public:
+  // The core that advertises.
+  static constexpr unsigned core = 0;
+
+  Advertiser6(const SwitchConfig& config, const Interfaces& interfaces, Bridge& bridge,
+              Outlet& outlet, CoreShare share, std::uint64_t seed);
+
+  bool advertises(PortIndex interface) const;
+
+  // As RFC 4861 (6.1.1) wants a solicitation. `carried` is sound ICMPv6 of its type.
+  static bool is_valid(const Datagram6& datagram, const Carried6& carried);
+  // A valid solicitation from an interface that is advertised.
+  void receive(const Packet& frame, PortIndex interface, Time now);
+  // A frame that another core received.
+  void learn(const Packet& frame, PortIndex interface, Time now);
+
+  void expire(Time now);
+  Time deadline() const { return deadline_; }
+  // The link of a port came up: its hosts need not wait.
+  void hurry(PortIndex port);
+  // Hosts behind what is not advertised any more are told so by the next expire().
+  void reconfigure(const SwitchConfig& config);
+  // The same of all interfaces, as the switch ends.
+  void withdraw();
+
+  // None on other cores than that one.
+  std::vector<forwarding::AdvertiserRow> rows() const;
+
+ private:
+  struct Link {
+    PortIndex interface = no_port;
+    forwarding::Prefix6 prefix;
+    std::uint16_t mtu = 0;
+    std::uint32_t initial = 0;  // of those that follow each other quickly, sent
+    Time due{};
+    Time not_before{};  // RFC 4861, 6.2.6
+    std::uint64_t advertisements = 0;
+    std::uint64_t solicitations = 0;
+  };
+  // What hosts are to believe, and for how many seconds.
+  struct Lifetimes {
+    std::uint16_t router = 0;
+    std::uint32_t valid = 0;  // of the prefix; 0: nothing is said about it
+    std::uint32_t preferred = 0;
+  };
+  struct Farewell {
+    Link link;
+    Lifetimes lifetimes;
+  };
+
+  static std::vector<Link> links_of(const SwitchConfig& config, const Interfaces& interfaces);
+  Link* find(PortIndex interface);
+  void part(const Link& before);
+  void solicit(Link& link, Time now);
+  void advertise(Link& link, Time now);
+  // False if there is no way to send it.
+  bool send(const Link& link, const Lifetimes& lifetimes, Time now);
+  void transmit(PacketPtr frame, PortIndex interface, Time now);
+  void refresh_deadline();
+  Duration draw(Duration from, Duration to);
+
+  const Interfaces& interfaces_;
+  Bridge& bridge_;
+  Outlet& outlet_;
+  bool keeps_links_;
+  std::uint64_t seed_;
+  std::uint64_t drawn_ = 0;
+  std::vector<Link> links_;
+  std::vector<Farewell> farewells_;
+  Time deadline_ = never;
+};
+
+}  // namespace tributary::switching
