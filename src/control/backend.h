@@ -77,6 +77,7 @@ struct PortStatus {
   wire::MacAddress mac;
   std::optional<forwarding::InterfaceAddress> address;
   std::optional<forwarding::InterfaceAddress6> address6;
+  std::optional<forwarding::AdvertiserRow> advertise6;  // none: hosts are told nothing
   std::uint16_t mtu = 0;
   bool up = false;
   unsigned cpu = 0;            // of the core that polls its first queue, and owns its shaper
@@ -131,6 +132,7 @@ struct VlanStatus {
   std::string interface;   // "vlan20", "bridge"
   std::optional<forwarding::InterfaceAddress> address;
   std::optional<forwarding::InterfaceAddress6> address6;
+  std::optional<forwarding::AdvertiserRow> advertise6;  // none: hosts are told nothing
   forwarding::InterfaceCounters counters;
 };
 struct ArpStatus {

@@ -58,6 +58,39 @@ void check_mtus6(const SwitchDraft& draft, Diagnostics& diagnostics) {
   }
 }
 
+// `key` of `source` says that hosts make addresses of the prefix of `own`.
+void check_advertised(bool advertised, const std::optional<forwarding::InterfaceAddress6>& own,
+                      const toml::table& source, const std::string& key, Diagnostics& diagnostics) {
+  constexpr std::uint8_t of_hosts = 64;  // what identifiers of interfaces leave (RFC 4291, 2.5.1)
+  const auto address =
+      std::string(key).replace(key.find("advertise6"), std::string::npos, "address6");
+  if (advertised && !own) {
+    diagnostics.error(
+        position_of(source, key),
+        "`" + key + "` is for an interface of the router, and there is no `" + address + "`",
+        "give it one, or take `" + key + "` away");
+  } else if (advertised && own->length != of_hosts) {
+    diagnostics.error(position_of(source, key),
+                      "hosts make addresses of a /64 only, and that of `" + address + "` is " +
+                          to_string(prefix_of(*own)),
+                      "make it a /64, or take `" + key + "` away and give hosts their addresses");
+  }
+}
+
+void check_advertisements(const SwitchDraft& draft, Diagnostics& diagnostics) {
+  const auto& config = draft.config;
+  check_advertised(config.bridge_advertise6, config.bridge_address6, *draft.source,
+                   "bridge_advertise6", diagnostics);
+  for (std::size_t i = 0; i < config.ports.size(); ++i) {
+    const auto& port = config.ports[i];
+    check_advertised(port.advertise6, port.address6, *draft.ports[i], "advertise6", diagnostics);
+  }
+  for (std::size_t i = 0; i < config.vlans.size(); ++i) {
+    const auto& vlan = config.vlans[i];
+    check_advertised(vlan.advertise6, vlan.address6, *draft.vlans[i], "advertise6", diagnostics);
+  }
+}
+
 }  // namespace
 
 constinit const Options<RouteConfig6> route6_options = route6_table;
@@ -85,6 +118,7 @@ void check_ipv6(const SwitchDraft& draft, Diagnostics& diagnostics) {
   check_routes(interfaces, config.routes6, draft.routes6, diagnostics);
   check_neighbours(interfaces, config.neighbours6, draft.neighbours6, diagnostics);
   check_mtus6(draft, diagnostics);
+  check_advertisements(draft, diagnostics);
 }
 
 }  // namespace tributary::control

@@ -6,6 +6,8 @@
 
 namespace tributary::control {
 
+inline constexpr Word<bool> on_off_words[] = {{"on", true}, {"off", false}};
+
 // The tables of the configuration, but for the top level and those of protocols
 // (protocol_section.h).
 extern const Options<DaemonConfig> daemon_options;

@@ -20,7 +20,6 @@ using std::chrono::seconds;
 constexpr Limits queue_bytes{2 * 1024, 1024 * 1024 * 1024};
 constexpr Range<Duration> delays{Duration{0}, seconds(10)};
 
-constexpr Word<bool> learn_words[] = {{"on", true}, {"off", false}};
 constexpr Word<FlowControl> flow_words[] = {
     {name(FlowControl::off), FlowControl::off},
     {name(FlowControl::pause), FlowControl::pause},
@@ -39,6 +38,11 @@ constexpr Option<PortConfig> port_table[] = {
         "`\"2001:db8:1::1/64\"`; the same of IPv6, beside `address` or alone")
         .unset_is("none")
         .default_is("none: bridged, or IPv4 only"),
+    option::words<&PortConfig::advertise6, on_off_words>(
+        "advertise6", Apply::reload,
+        "`\"on\"`: hosts behind this port are told of the router and of the prefix of `address6`, "
+        "a "
+        "/64, of which they make addresses (router advertisements)"),
     option::parsed<&PortConfig::mac, parse_mac>("mac", Apply::restart, {},
                                                 "of the port; not a group address")
         .unset_is("automatic"),
@@ -51,7 +55,7 @@ constexpr Option<PortConfig> port_table[] = {
 };
 
 constexpr Option<LearningConfig> learning_table[] = {
-    option::words<&LearningConfig::on, learn_words>(
+    option::words<&LearningConfig::on, on_off_words>(
         "learn", Apply::reload,
         "`\"off\"`: the bridge learns no addresses behind this port, which is a bridged one"),
     option::integer<&LearningConfig::addresses_max>(

@@ -48,6 +48,9 @@ constexpr Option<SwitchConfig> switch_table[] = {
     option::parsed<&SwitchConfig::bridge_address6, parse_interface_address6>(
         "bridge_address6", Apply::restart, {}, "the same of IPv6, `\"2001:db8:1::254/64\"`")
         .unset_is("none"),
+    option::words<&SwitchConfig::bridge_advertise6, on_off_words>(
+        "bridge_advertise6", Apply::reload,
+        "as `advertise6` of a port, to the hosts on the bridge's own segment"),
     option::integer<&SwitchConfig::bridge_vlan>(
         "bridge_vlan", Apply::reload, {1, wire::vid_max},
         "where ports have VLANs: that in which the switch itself is, with `bridge_address` and its "

@@ -41,6 +41,8 @@ constexpr Option<VlanInterfaceConfig> vlan_interface_table[] = {
         "address6", Apply::reload, "/16 to /128",
         "the same of IPv6, `\"2001:db8:20::254/64\"`; one of the two is needed")
         .default_is("none"),
+    option::words<&VlanInterfaceConfig::advertise6, on_off_words>(
+        "advertise6", Apply::reload, "as that of a port, to the hosts in this VLAN"),
 };
 
 bool is_carried(const switching::SwitchConfig& config, std::uint16_t vlan) {

@@ -43,6 +43,12 @@ json neighbour_json(const Status& status) {
           {"age_seconds", status.age_s}};
 }
 
+json advertiser_json(const std::optional<forwarding::AdvertiserRow>& row) {
+  return row ? json{{"advertisements_total", row->advertisements},
+                    {"solicitations_total", row->solicitations}}
+             : json(nullptr);
+}
+
 json to_json(const CoreStatus& core) {
   return {{"cpu", core.cpu},
           {"loops_total", core.loops},
@@ -128,6 +134,7 @@ json to_json(const PortStatus& status) {
       {"mac", to_string(status.mac)},
       {"address", optional_address(status.address)},
       {"address6", optional_address(status.address6)},
+      {"advertise6", advertiser_json(status.advertise6)},
       {"mtu_bytes", status.mtu},
       {"up", status.up},
       {"cpu", status.cpu},
@@ -209,6 +216,7 @@ json to_json(const VlanStatus& status) {
           {"interface", status.interface},
           {"address", optional_address(status.address)},
           {"address6", optional_address(status.address6)},
+          {"advertise6", advertiser_json(status.advertise6)},
           {"rx_packets_total", counters.rx_packets},
           {"rx_bytes_total", counters.rx_bytes},
           {"tx_packets_total", counters.tx_packets},

@@ -330,6 +330,10 @@ control::CoreStatus Core::status() const {
 void Core::stop_receiving() {
   receiving_ = false;
   ports_.end_receiving();
+  for (auto& share : shares_) {
+    share.logical->withdraw();
+    share.deadline = share.logical->deadline();
+  }
 }
 
 bool Core::queues_empty() const {

@@ -139,6 +139,13 @@ control::Queried<std::vector<control::PortStatus>> Dataplane::ports() {
       all.learned = std::max(all.learned, here.learned);  // they teach each other
       all.refused += here.refused;
     }
+    for (std::uint32_t s = 0; s < core.shares().size(); ++s) {
+      for (const auto& row : core.shares()[s].logical->advertisers()) {
+        if (!forwarding::is_on_bridge(row.interface)) {
+          rows[topology_.number(s, row.interface)].advertise6 = row;
+        }
+      }
+    }
   });
   if (!asked) {
     return tl::unexpected(asked.error());

@@ -35,6 +35,7 @@ PortIndex link_of(const forwarding::NeighbourRow6& row) {
 control::Queried<std::vector<control::VlanStatus>> Dataplane::vlans() {
   const std::lock_guard lock(mutex_);
   std::map<std::pair<std::uint32_t, PortIndex>, forwarding::VlanRow> merged;
+  std::map<std::pair<std::uint32_t, PortIndex>, forwarding::AdvertiserRow> advertisers;
   const auto asked = on_cores([&](Core& core, Time) {
     for (std::uint32_t s = 0; s < core.shares().size(); ++s) {
       for (const auto& row : core.shares()[s].logical->vlans()) {
@@ -42,6 +43,9 @@ control::Queried<std::vector<control::VlanStatus>> Dataplane::vlans() {
         const auto before = all.counters;
         all = row;
         all.counters += before;
+      }
+      for (const auto& row : core.shares()[s].logical->advertisers()) {
+        advertisers[{s, row.interface}] = row;
       }
     }
   });
@@ -52,8 +56,12 @@ control::Queried<std::vector<control::VlanStatus>> Dataplane::vlans() {
   for (const auto& [key, row] : merged) {
     if (row.address || row.address6) {
       const auto& [s, interface] = key;
-      rows.push_back({config_.switches[s].config.name, row.vid, port_name(s, interface),
-                      row.address, row.address6, row.counters});
+      const auto advertiser = advertisers.find(key);
+      rows.push_back(
+          {config_.switches[s].config.name, row.vid, port_name(s, interface), row.address,
+           row.address6,
+           advertiser == advertisers.end() ? std::nullopt : std::optional(advertiser->second),
+           row.counters});
     }
   }
   return rows;

@@ -2,7 +2,9 @@
 """IPv6 that is routed over two switches, between hosts with the kernel's own."""
 
 import json
+import os
 import pathlib
+import signal
 import unittest
 
 import support
@@ -29,6 +31,30 @@ class Ipv6(unittest.TestCase):
         shown, = json.loads(self.lab.exec(host, "ip", "-j", "-6", "addr", "show", "dev", INTERFACE,
                                           "scope", "link").stdout)
         return next(entry["local"] for entry in shown["addr_info"] if "local" in entry)
+
+    def begin_anew(self, host: str) -> None:
+        """The host's kernel finds its way by itself, as when it was just plugged in."""
+        made = self.lab.exec(host, "sh", "-ec", "".join((
+            f"ip link set dev {INTERFACE} down;",
+            f"for f in all {INTERFACE}; do echo 0 > /proc/sys/net/ipv6/conf/$f/disable_ipv6; done;",
+            f"echo 1 > /proc/sys/net/ipv6/conf/{INTERFACE}/accept_ra;",
+            f"ip link set dev {INTERFACE} up")))
+        self.assertEqual(made.returncode, 0, made.stdout + made.stderr)
+
+    def own_addresses(self, host: str) -> list[str]:
+        """Those that it made of a prefix, and may use."""
+        shown = json.loads(self.lab.exec(host, "ip", "-j", "-6", "addr", "show", "dev", INTERFACE,
+                                         "scope", "global").stdout)
+        return [entry["local"] for link in shown for entry in link.get("addr_info", ())
+                if entry.get("dynamic") and not entry.get("tentative")]
+
+    def default_routes(self, host: str) -> list[str]:
+        """The routers that it was told of."""
+        shown = self.lab.exec(host, "ip", "-j", "-6", "route", "show", "default").stdout
+        return [route["gateway"] for route in json.loads(shown or "[]") if route["protocol"] == "ra"]
+
+    def mtu(self, host: str) -> int:
+        return int(self.lab.exec(host, "cat", f"/proc/sys/net/ipv6/conf/{INTERFACE}/mtu").stdout)
 
     def neighbours(self, daemon: str) -> dict:
         return {row["address"]: (row["port"], row["state"])
@@ -68,6 +94,48 @@ class Ipv6(unittest.TestCase):
             return answered and self.neighbours(NEAR).get(self.link_local("a")) == ("a", "reachable")
         # As long as the kernel looks for duplicates of its own, it does not send from it.
         support.until(are_both_known, what="that both ends of the link know each other")
+
+    def test_hosts_take_addresses_routes_and_mtu_from_the_switches(self):
+        for host in ("c", "d"):  # in a VLAN, and at a port
+            self.begin_anew(host)
+        own = {}
+        for host, prefix in (("c", "2001:db8:3:"), ("d", "2001:db8:4:")):
+            support.until(lambda host=host: self.own_addresses(host) and self.default_routes(host),
+                          what=f"that {host} has an address and a router")
+            own[host], = self.own_addresses(host)
+            self.assertTrue(own[host].startswith(prefix), own)
+            router, = self.default_routes(host)
+            self.assertTrue(router.startswith("fe80::"), router)
+        self.assertEqual((self.mtu("c"), self.mtu("d")), (1500, 1420))
+        for host, address in (("d", own["c"]), ("d", "2001:db8:1::9"), ("b", own["d"])):
+            self.lab.await_path(host, address)
+        ports = {row["port"]: row["advertise6"] for row in self.lab.rows("port", daemon=NEAR)}
+        self.assertIsNone(ports["a"])
+        self.assertGreaterEqual(ports["d"]["advertisements_total"], 1)
+        self.assertGreaterEqual(ports["d"]["solicitations_total"], 1)
+        vlan, = self.lab.rows("vlan", daemon=FAR)
+        self.assertGreaterEqual(vlan["advertise6"]["solicitations_total"], 1)
+        self.lab.assert_balanced(self)
+
+    def test_hosts_lose_the_router_and_keep_the_address_when_a_switch_ends(self):
+        def has_router() -> bool:
+            return bool(self.default_routes("d"))
+
+        def has_none() -> bool:
+            return not has_router()
+
+        self.begin_anew("d")
+        support.until(lambda: self.own_addresses("d"), what="that d has an address")
+        before = self.own_addresses("d")
+        advertised = "switch.port[advertise6].advertise6"
+        self.lab.tool("reload", "--set", f"{advertised}=off")
+        support.until(has_none, what="that d has no router after a reload")
+        self.lab.tool("reload", "--set", f"{advertised}=on")
+        support.until(has_router, what="that d has a router again")
+        daemon, = (each["pid"] for each in self.lab.state["processes"] if each["role"] == NEAR)
+        os.kill(daemon, signal.SIGTERM)
+        support.until(has_none, what="that d has no router when the daemon has ended")
+        self.assertEqual(self.own_addresses("d"), before)
 
     def test_every_hop_says_that_it_was_the_last(self):
         self.lab.await_path("a", "2001:db8:2::9")

@@ -59,6 +59,20 @@ constexpr test::Damage damaged_ipv6[] = {
      "`address6` away"},
     {"mtu_below_what_ipv6_wants", "mtu = 1300", "mtu = 1279", 12, 7,
      "port `a` is to carry IPv6, and its `mtu` is 1279", "1280"},
+    {"advertised_without_an_address", "tap = \"tap0\"", "tap = \"tap0\"\nadvertise6 = \"on\"", 10,
+     14, "`advertise6` is for an interface of the router, and there is no `address6`",
+     "take `advertise6` away"},
+    {"advertised_prefix_too_long", "\"2001:db8:1::1/64\"",
+     "\"2001:db8:1::1/80\"\nadvertise6 = \"on\"", 17, 14,
+     "and that of `address6` is 2001:db8:1::/80", "make it a /64"},
+    {"advertised_vlan_prefix_too_short", "\"2001:db8:20::1/64\"",
+     "\"2001:db8:20::1/48\"\nadvertise6 = \"on\"", 20, 14, "hosts make addresses of a /64 only",
+     "make it a /64"},
+    {"advertised_bridge_prefix", "\"2001:db8:10::1/64\"",
+     "\"2001:db8:10::1/96\"\nbridge_advertise6 = \"on\"", 7, 21, "that of `bridge_address6` is",
+     "take `bridge_advertise6` away"},
+    {"advertised_by_no_word", "\"2001:db8:1::1/64\"", "\"2001:db8:1::1/64\"\nadvertise6 = \"yes\"",
+     17, 14, "`yes` is no value of `advertise6`", "\"on\""},
     {"bridge_address_in_no_vlan", "bridge_vlan = 10\n", "\n", 6, 19,
      "`bridge_address6` is in no VLAN", "bridge_vlan = 10"},
     {"prefix_with_host_bits", "\"::/0\"", "\"2001:db8::1/32\"", 21, 10, "has host bits set",
@@ -104,9 +118,29 @@ TEST(ConfigIpv6, is_read) {
   EXPECT_FALSE(config.ports[0].is_routed());
   EXPECT_TRUE(config.ports[1].is_routed()) << "without an address of version 4";
   EXPECT_EQ(to_string(*config.vlans[0].address6), "2001:db8:20::1/64");
+  EXPECT_FALSE(config.ports[1].advertise6 || config.vlans[0].advertise6 ||
+               config.bridge_advertise6);
   EXPECT_EQ(to_string(config.routes6[0].prefix), "::/0");
   EXPECT_EQ(config.routes6[0].via.size(), 2u);
   EXPECT_EQ(to_string(config.neighbours6[0].address), "2001:db8:1::2");
+}
+
+TEST(ConfigIpv6, advertisements_are_turned_on_by_a_reload) {
+  const auto before = parse_config(good_ipv6, "f");
+  auto told = test::replaced(good_ipv6, "\"2001:db8:1::1/64\"",
+                             "\"2001:db8:1::1/64\"\nadvertise6 = \"on\"");
+  told =
+      test::replaced(told, "\"2001:db8:20::1/64\"", "\"2001:db8:20::1/64\"\nadvertise6 = \"on\"");
+  told = test::replaced(told, "bridge_vlan = 10", "bridge_vlan = 10\nbridge_advertise6 = \"on\"");
+  const auto after = parse_config(told, "f");
+  ASSERT_TRUE(before && after) << to_string(after.error());
+  const auto& config = after->switches[0].config;
+  EXPECT_TRUE(config.ports[1].advertise6 && config.vlans[0].advertise6 && config.bridge_advertise6);
+  const auto changes = diff(*before, *after);
+  ASSERT_EQ(changes.size(), 3u);
+  EXPECT_EQ(to_string(changes[0]), "~ switch s bridge_advertise6: off -> on");
+  EXPECT_EQ(to_string(changes[1]), "~ switch s port b advertise6: off -> on");
+  EXPECT_FALSE(needs_restart(changes));
 }
 
 TEST(ConfigIpv6, routes_are_reloaded_and_addresses_of_ports_are_not) {

@@ -101,6 +101,9 @@ TEST_F(DispatcherTest, interfaces_of_vlans_say_what_was_routed) {
   EXPECT_EQ(row["interface"], "vlan20");
   EXPECT_EQ(row["address"], "10.0.20.254/24");
   EXPECT_TRUE(row["address6"].is_null());
+  EXPECT_EQ(row["advertise6"]["advertisements_total"], 3);
+  EXPECT_EQ(row["advertise6"]["solicitations_total"], 4);
+  EXPECT_TRUE((*call("port.list"))["rows"][0]["advertise6"].is_null());
   EXPECT_EQ(row["rx_packets_total"], 1);
   EXPECT_EQ(row["rx_bytes_total"], 100);
   EXPECT_EQ(row["tx_packets_total"], 2);

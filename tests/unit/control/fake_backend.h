@@ -101,9 +101,10 @@ class FakeBackend final : public Backend {
   }
   Queried<std::vector<VlanStatus>> vlans() override {
     const VlanStatus row{
-        "leaf1",      20,
-        "vlan20",     forwarding::InterfaceAddress{wire::Ipv4Address(10, 0, 20, 254), 24},
-        std::nullopt, {1, 100, 2, 200}};
+        "leaf1",         20,
+        "vlan20",        forwarding::InterfaceAddress{wire::Ipv4Address(10, 0, 20, 254), 24},
+        std::nullopt,    forwarding::AdvertiserRow{0, 3, 4},
+        {1, 100, 2, 200}};
     return known(std::vector{row});
   }
   Queried<std::vector<ArpStatus>> arp() override {
