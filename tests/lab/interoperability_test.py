@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""BFD with a router that others have written: bfdd of FRRouting, where it is installed."""
+"""BFD and IPv6 with a router that others have written: FRRouting, where it is installed."""
 
 import contextlib
+import json
 import pathlib
 import shutil
 import tempfile
@@ -10,7 +11,7 @@ import unittest
 import support
 
 FRR = pathlib.Path("/usr/lib/frr")
-LAB = pathlib.Path(__file__).resolve().parent / "bfd-peer" / "lab.toml"
+HERE = pathlib.Path(__file__).resolve().parent
 BFDD = """bfd
  peer 10.9.1.1 interface eth0
   receive-interval 50
@@ -19,15 +20,29 @@ BFDD = """bfd
  !
 !
 """
+ZEBRA6 = """interface eth0
+ ipv6 address 2001:db8:9::2/64
+!
+interface eth1
+ ipv6 address 2001:db8:50::1/64
+!
+ipv6 forwarding
+"""
+STATICD6 = "ipv6 route 2001:db8:1::/64 2001:db8:9::1\n"
 
 
-class FrrBfd(unittest.TestCase):
+class FrrPeer(unittest.TestCase):
+    """A lab in which the host called peer runs FRRouting."""
+
+    LAB: str
+    FILES: dict[str, str]  # configurations of its daemons
+
     def setUp(self):
-        self.lab = support.Lab(str(LAB), name="bfd-peer").__enter__()
+        self.lab = support.Lab(str(HERE / self.LAB / "lab.toml"), name=self.LAB).__enter__()
         self.addCleanup(self.lab.__exit__)
         self.directory = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
-        (self.directory / "bfdd.conf").write_text(BFDD)
-        (self.directory / "zebra.conf").write_text("")
+        for program, text in self.FILES.items():
+            (self.directory / f"{program}.conf").write_text(text)
         for path in (self.directory, *self.directory.iterdir()):
             shutil.chown(path, "frr", "frr")
 
@@ -38,6 +53,14 @@ class FrrBfd(unittest.TestCase):
             "peer", FRR / program, "-P", "0", "-f", f"{own}.conf", "-i", f"{own}.pid",
             "-z", self.directory / "zserv.api", "--vty_socket", self.directory)
 
+    def await_zebra(self) -> None:
+        support.until((self.directory / "zserv.api").exists, what="zebra")
+
+
+class FrrBfd(FrrPeer):
+    LAB = "bfd-peer"
+    FILES = {"zebra": "", "bfdd": BFDD}
+
     def session(self) -> dict:
         return self.lab.rows("bfd")[0]
 
@@ -47,7 +70,7 @@ class FrrBfd(unittest.TestCase):
     def test_sessions_come_up_follow_its_timers_and_notice_its_death(self):
         with contextlib.ExitStack() as routers:
             routers.enter_context(self.frr("zebra"))
-            support.until((self.directory / "zserv.api").exists, what="zebra")
+            self.await_zebra()
             with self.frr("bfdd"):
                 self.await_state("up")
                 support.until(lambda: self.session()["detection_time_seconds"] == 5.0,
@@ -64,6 +87,55 @@ class FrrBfd(unittest.TestCase):
             self.assertEqual([reason for reason in drops if reason.startswith("bfd_malformed")], [])
 
 
+class FrrIpv6(FrrPeer):
+    LAB = "frr6"
+    FILES = {"zebra": ZEBRA6, "staticd": STATICD6}
+
+    def setUp(self):
+        super().setUp()
+        for host in ("h1", "h2", "peer"):
+            self.shell(host, "for f in /proc/sys/net/ipv6/conf/*/disable_ipv6; do echo 0 > $f; done;"
+                       "for f in /proc/sys/net/ipv6/conf/*/accept_ra; do echo 0 > $f; done")
+        for host, network in (("h1", "2001:db8:1::"), ("h2", "2001:db8:50::")):
+            self.shell(host, f"ip -6 addr add {network}9/64 dev eth0 nodad;"
+                       f"ip -6 route add default via {network}1")
+
+    def shell(self, host: str, script: str) -> str:
+        done = self.lab.exec(host, "sh", "-ec", script)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        return done.stdout
+
+    def neighbours_of_peer(self) -> dict:
+        shown = json.loads(self.shell("peer", "ip -j -6 neigh show dev eth0"))
+        return {row["dst"]: row for row in shown}
+
+    def test_hosts_reach_each_other_by_both_routers(self):
+        with self.frr("zebra"):
+            self.await_zebra()
+            with self.frr("staticd"):
+                self.lab.await_path("h1", "2001:db8:50::9")
+                self.lab.await_path("h2", "2001:db8:1::9")
+                for host, other in (("h1", "2001:db8:50::9"), ("h2", "2001:db8:1::9")):
+                    self.assertIn("ttl=62", self.lab.ping(host, other).stdout)
+                    self.lab.assert_no_ping_is_lost(self, host, other, 20)
+                second = self.lab.ping("h1", "2001:db8:50::9", "-t", "2").stdout
+                self.assertIn("From 2001:db8:9::2", second)
+                first = self.lab.ping("h2", "2001:db8:1::9", "-t", "2").stdout
+                self.assertIn("From 2001:db8:9::1", first)
+                self.assert_they_know_each_other()
+        self.lab.assert_balanced(self)
+
+    def assert_they_know_each_other(self) -> None:
+        known = {row["address"]: row for row in self.lab.rows("neighbour6")}
+        self.assertEqual((known["2001:db8:9::2"]["port"], known["2001:db8:9::2"]["state"]),
+                         ("peer", "reachable"))
+        switch = self.neighbours_of_peer()["2001:db8:9::1"]
+        port, = (row["mac"] for row in self.lab.rows("port") if row["port"] == "peer")
+        self.assertEqual(switch["lladdr"], port)
+        self.assertIn("router", switch)
+        self.assertEqual([reason for reason in self.lab.drops() if reason.startswith(("nd_", "ip6_"))], [])
+
+
 if __name__ == "__main__":
-    support.require(str(FRR / "bfdd"))
+    support.require(*(str(FRR / program) for program in ("bfdd", "zebra", "staticd")))
     support.main()
