@@ -6,8 +6,8 @@
 namespace tributary::dataplane {
 namespace {
 
-control::SwitchSection section(const std::string& name, std::vector<std::string> ports,
-                               std::vector<control::DeviceConfig> devices) {
+control::SwitchSection switch_with(const std::string& name, std::vector<std::string> ports,
+                                   std::vector<control::DeviceConfig> devices) {
   control::SwitchSection made;
   made.config.name = name;
   for (auto& port : ports) {
@@ -21,10 +21,10 @@ control::DaemonConfig leaf_and_spine(std::vector<unsigned> cores) {
   control::DaemonConfig config;
   config.cores = std::move(cores);
   config.switches = {
-      section("leaf", {"h1", "h2", "up"},
-              {control::InterfaceDevice{"veth1"}, control::InterfaceDevice{"veth2"},
-               control::InternalLink{"spine", "down"}}),
-      section("spine", {"down"}, {control::InternalLink{"leaf", "up"}}),
+      switch_with("leaf", {"h1", "h2", "up"},
+                  {control::InterfaceDevice{"veth1"}, control::InterfaceDevice{"veth2"},
+                   control::InternalLink{"spine", "down"}}),
+      switch_with("spine", {"down"}, {control::InternalLink{"leaf", "up"}}),
   };
   return config;
 }

@@ -23,7 +23,7 @@ constexpr std::uint32_t descriptors = 1024;
 constexpr std::uint32_t jobs_max = 8;
 constexpr std::uint32_t flood_job = 1000;
 constexpr std::size_t hosts_per_leaf = 3;  // two workers of every job, and who floods
-constexpr std::size_t blocks = 300;
+constexpr std::size_t blocks_each = 300;
 
 enum class Ids : std::uint8_t { of_one_job, of_new_jobs };
 
@@ -108,7 +108,7 @@ Outcome run_eight_jobs(std::uint32_t quota, std::optional<Ids> flooded) {
                                  .udp_port = static_cast<std::uint16_t>(17000 + job),
                                  .seed = job,
                                  .hosts = {0, 1, 3, 4, 6, 7, 9, 10}}));
-    jobs.back()->begin(352 * blocks);
+    jobs.back()->begin(352 * blocks_each);
   }
   Outcome outcome;
   std::optional<Flood> flood;
@@ -125,7 +125,7 @@ Outcome run_eight_jobs(std::uint32_t quota, std::optional<Ids> flooded) {
     // Seven contributions to each block, and the completion, come to a first switch. Only of jobs
     // without number is not everyone accounted.
     if (flooded != Ids::of_new_jobs) {
-      EXPECT_GE(job_of(fabric, job).contributions, 7 * (blocks + 1)) << "job " << job;
+      EXPECT_GE(job_of(fabric, job).contributions, 7 * (blocks_each + 1)) << "job " << job;
     }
   }
   expect_accounted(fabric);
