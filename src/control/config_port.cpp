@@ -253,6 +253,10 @@ void check_flow_control(Reader& reader, const forwarding::FlowControlConfig& flo
       reader.error(key, "`" + std::string(key) + "` without `flow_control`");
     }
   }
+  if (reader.has("pfc_priorities") && flow.mode != forwarding::FlowControl::pfc) {
+    reader.error("pfc_priorities", "`pfc_priorities` without priority flow control",
+                 "write flow_control = \"pfc\"");
+  }
 }
 
 // Port security.

@@ -12,6 +12,7 @@ using forwarding::FlowControlConfig;
 using forwarding::ImpairmentConfig;
 using forwarding::LearningConfig;
 using forwarding::PortConfig;
+using forwarding::Priorities;
 using forwarding::QueueConfig;
 using std::chrono::microseconds;
 using std::chrono::milliseconds;
@@ -78,11 +79,25 @@ constexpr Option<QueueConfig> queue_table[] = {
         "packets in the queue from which ECN-capable packets are marked; 0: never"),
 };
 
+Parsed<Priorities> parse_priorities(std::string_view text) {
+  if (const auto priorities = forwarding::priorities_named(text)) {
+    return *priorities;
+  }
+  return tl::unexpected(
+      Complaint{"`" + std::string(text).substr(0, 64) + "` is no list of priorities from 0 to 7",
+                "write them like \"3\" or \"3,4\", each once"});
+}
+
 constexpr Option<FlowControlConfig> flow_table[] = {
     option::words<&FlowControlConfig::mode, flow_words>(
         "flow_control", Apply::reload,
         "`\"pause\"`: IEEE 802.3x, `\"pfc\"`: by priority class (IEEE 802.1Qbb); the same at both "
         "ends of a cable"),
+    option::parsed<&FlowControlConfig::lossless, parse_priorities>(
+        "pfc_priorities", Apply::reload, "of 0 to 7",
+        "with `\"pfc\"`: those that are not to lose a frame (DSCP / 8), `\"3,4\"`; the others are "
+        "dropped where there is no room")
+        .unset_is("all"),
     option::size<&FlowControlConfig::xoff_bytes>(
         "pause_xoff", Apply::reload, queue_bytes,
         "bytes that came in by this port and wait in the switch, above which its neighbour is "

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "forwarding/codepoint.h"
+#include "forwarding/priorities.h"
 #include "packet/clock.h"
 #include "wire/ethernet.h"
 #include "wire/ip_address.h"
@@ -149,6 +150,7 @@ struct FlowControlConfig {
   // From passing xoff until the neighbour has ceased to send: both ends may sleep for a
   // millisecond, and a shaper may be ahead of its line by another.
   Duration reaction = std::chrono::milliseconds(3);
+  Priorities lossless{};  // with priority flow control; others are dropped where there is no room
 };
 
 // How one of several next hops is chosen; forwarding/policy.h says by which function.

@@ -31,6 +31,7 @@ struct BufferLimits {
   std::uint16_t quanta = 0;  // that are asked for
   Duration again{};          // between two requests while there is reason for them
   bool lossless = false;
+  Priorities classes{};  // that are charged, and asked for silence
 };
 
 // What flow control makes of the queues of one switch.

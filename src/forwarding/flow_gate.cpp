@@ -23,7 +23,7 @@ FlowGate::FlowGate(std::span<PortBuffer> buffers, PortIndex port, const FlowPlan
       by_class_(plan.by_class),
       others_max_(plan.others_bytes) {
   for (std::size_t i = 0; i < guarded_.size(); ++i) {
-    guarded_[i] = plan.guards(static_cast<PortIndex>(i));
+    guarded_[i] = plan.guards(static_cast<PortIndex>(i)) ? plan.ports[i].classes : Priorities{0};
   }
 }
 

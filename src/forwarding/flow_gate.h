@@ -59,7 +59,7 @@ class FlowGate {
   static constexpr std::size_t none = wire::priority_classes;
 
   bool is_guarded(const Packet& frame) const {
-    return frame.ingress < guarded_.size() && guarded_[frame.ingress];
+    return frame.ingress < guarded_.size() && guarded_[frame.ingress].has(class_of(frame));
   }
   std::size_t class_of(const Packet& frame) const { return by_class_ ? priority_of(frame) : 0; }
   bool stops(std::size_t priority) const { return ((stopped_ >> priority) & 1) != 0; }
@@ -69,11 +69,11 @@ class FlowGate {
 
   std::span<PortBuffer> buffers_;
   PortIndex port_;
-  std::vector<bool> guarded_;  // by port
+  std::vector<Priorities> guarded_;  // by port
   bool by_class_;
   std::uint64_t others_max_;
-  // In this queue, by class: what came by ports that are not guarded. One class that is stopped is
-  // not to take the place of the others.
+  // In this queue, by class: what is not guarded. One class that is stopped is not to take the
+  // place of the others.
   std::array<std::uint64_t, wire::priority_classes> others_{};
 
   PacketList urgent_;

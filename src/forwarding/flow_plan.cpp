@@ -26,6 +26,12 @@ std::uint64_t headroom_of(const PortConfig& port) {
                   burst_frames * frame_bytes_max(port));
 }
 
+// Whether all that comes by this port is held back before it is lost.
+bool is_lossless_throughout(const PortConfig& port) {
+  return port.flow.mode == FlowControl::pause ||
+         (port.flow.mode == FlowControl::pfc && port.flow.lossless.is_unspecified());
+}
+
 // The least that is worth to be called a threshold.
 std::uint64_t xoff_min(const PortConfig& port) {
   return 2 * std::uint64_t{frame_bytes_max(port)};
@@ -42,6 +48,9 @@ BufferLimits limits_of(const PortConfig& port, std::uint64_t share) {
   limits.mode = port.flow.mode;
   if (limits.mode == FlowControl::off) {
     return limits;
+  }
+  if (limits.mode == FlowControl::pfc) {
+    limits.classes = port.flow.lossless;
   }
   const auto headroom = headroom_of(port);
   const auto least = xoff_min(port);
@@ -89,7 +98,8 @@ FlowPlan plan_flow_control(std::span<const PortConfig> ports) {
     return plan;
   }
   // Of each queue, for what flow control guards: so many parts of eight.
-  const std::uint64_t parts = guarded == ports.size() ? 7 : 4;
+  const bool all = std::all_of(ports.begin(), ports.end(), is_lossless_throughout);
+  const std::uint64_t parts = all ? 7 : 4;
   const auto usable = capacity - std::min(capacity, network_control_bytes);
   const auto share = usable * parts / 8 / guarded;
   plan.others_bytes = usable - share * guarded;

@@ -18,8 +18,8 @@ std::uint64_t line_rate(const PortConfig& port);
 //
 //     headroom = rate x reaction + 2 frames, and not less than the burst that a core takes at once.
 //
-// What comes by other ports, or is made here, has half of each queue; an eighth where no port is
-// left out.
+// What comes by other ports or in other classes, or is made here, has half of each queue; an eighth
+// where none is left out.
 FlowPlan plan_flow_control(std::span<const PortConfig> ports);
 
 }  // namespace tributary::forwarding

@@ -21,7 +21,7 @@ std::uint8_t PauseSpeaker::judge(const PortBuffer& buffer) {
                               limits_.class_xoff, limits_.class_xon);
     classes_full_ = static_cast<std::uint8_t>(full ? classes_full_ | bit : classes_full_ & ~bit);
   }
-  return full_ | classes_full_;
+  return static_cast<std::uint8_t>((full_ | classes_full_) & limits_.classes.bits);
 }
 
 std::optional<wire::Pause> PauseSpeaker::poll(const PortBuffer& buffer, Time now) {

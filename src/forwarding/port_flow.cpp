@@ -38,7 +38,8 @@ void PortFlow::obey(const wire::Pause& pause, Time now) {
     return;
   }
   for (std::size_t priority = 0; priority < wire::priority_classes; ++priority) {
-    if (pause.speaks_of(priority)) {
+    const bool is_meant = !pause.by_class || limits_.classes.has(priority);
+    if (pause.speaks_of(priority) && is_meant) {
       buffer().silence(priority, now + pause_time(pause.quanta[priority], rate_bps_));
     }
   }

@@ -46,8 +46,10 @@ class Pause(unittest.TestCase):
         for host, address in (("sender", SLOW), ("other", QUICK)):
             self.lab.await_path(host, address)
 
-    def control(self, mode: str) -> None:
-        self.lab.tool("reload", "--set", f"switch.port[flow_control].flow_control={mode}")
+    def control(self, mode: str, *more: str) -> None:
+        settings = (f"flow_control={mode}", *more)
+        self.lab.tool("reload", *(word for setting in settings
+                                  for word in ("--set", f"switch.port[flow_control].{setting}")))
 
     def ports(self) -> dict:
         return {(row["switch"], row["port"]): row for row in self.lab.rows("port")}
@@ -148,6 +150,20 @@ class Pause(unittest.TestCase):
         with self.blast("sender", SLOW, CS7, 40):
             self.await_overload()
             self.assertTrue(any(self.trickles_past() for _ in range(TRIES)))
+        self.await_rest()
+        counted = self.counted()
+        self.assertEqual(self.losses_behind_the_first(counted), 0, counted)
+
+    def test_only_the_priorities_that_are_named_are_held_back(self):
+        self.control("pfc", 'pfc_priorities="7"')
+        self.begin_counting()
+        with self.blast("sender", SLOW, 0, 40):
+            self.await_count("far", "slow", "queue_tail_dropped_packets_total", 100)
+        self.assertEqual(self.counted()["near", "far"]["rx_pause_packets_total"], 0)
+        self.await_rest()
+        self.begin_counting()
+        with self.blast("sender", SLOW, CS7, 40):
+            self.await_overload()
         self.await_rest()
         counted = self.counted()
         self.assertEqual(self.losses_behind_the_first(counted), 0, counted)

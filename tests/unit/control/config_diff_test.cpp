@@ -81,11 +81,12 @@ TEST(ConfigDiffTest, timeouts_and_quotas_can_be_reloaded) {
 TEST(ConfigDiffTest, flow_control_can_be_reloaded) {
   EXPECT_EQ(lines("rate = \"200Mbit\"",
                   "rate = \"200Mbit\"\nflow_control = \"pfc\"\npause_xoff = \"64KiB\"\n"
-                  "pause_xon = \"32KiB\"\npause_reaction = \"2ms\""),
+                  "pause_xon = \"32KiB\"\npause_reaction = \"2ms\"\npfc_priorities = \"3\""),
             (Lines{"~ switch s port a flow_control: off -> pfc",
                    "~ switch s port a pause_reaction: 3ms -> 2ms",
                    "~ switch s port a pause_xoff: automatic -> 64KiB",
-                   "~ switch s port a pause_xon: automatic -> 32KiB"}));
+                   "~ switch s port a pause_xon: automatic -> 32KiB",
+                   "~ switch s port a pfc_priorities: all -> 3"}));
 }
 
 TEST(ConfigDiffTest, port_security_can_be_reloaded) {

@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 
 #include "forwarding/egress_queue.h"
+#include "forwarding/flow_plan.h"
 #include "forwarding/occupancy.h"
 #include "forwarding/pause_speaker.h"
+#include "forwarding/port_flow.h"
 #include "support/frames.h"
 #include "unit/forwarding/start.h"
 
@@ -108,6 +110,20 @@ TEST_F(GuardedQueueTest, AClassOfThoseWhoDoNotLeavesHalfToTheOthers) {
   }
   EXPECT_EQ(queue_.packets(), 4u);
   EXPECT_EQ(queue_.tail_dropped(), 2u);
+}
+
+TEST_F(GuardedQueueTest, WhatMayBeLostIsNotChargedAndLeavesRoom) {
+  auto plan = plan_of(FlowControl::pfc);
+  plan.ports[from].classes = {0x80};
+  queue_.guard(buffers_, 0, plan);
+  for (int i = 0; i < 4; ++i) {
+    queue_.enqueue(frame(500), start);
+    queue_.enqueue(frame(500, cs7), start);
+  }
+  EXPECT_EQ(buffers_[from].bytes(0), 0u);
+  EXPECT_EQ(buffers_[from].bytes(7), 2'000u);
+  EXPECT_EQ(queue_.packets(), 6u);
+  EXPECT_EQ(queue_.tail_dropped(), 2u) << "of priority 0";
 }
 
 TEST_F(GuardedQueueTest, StopsUntilTheSilenceIsOver) {
@@ -294,6 +310,58 @@ TEST(PauseSpeaker, SilencesAllClassesWhenThePortIsFull) {
   ASSERT_TRUE(pause);
   EXPECT_EQ(pause->classes, wire::all_classes);
   EXPECT_EQ(pause->quanta[5], 1000);
+}
+
+TEST(PauseSpeaker, SpeaksOfNoClassThatMayLose) {
+  PauseSpeaker speaker;
+  auto some = limits(FlowControl::pfc);
+  some.classes = {0x88};
+  speaker.configure(some);
+  PortBuffer buffer;
+  buffer.charge(3, 10'001);
+  const auto pause = speaker.poll(buffer, start);
+  ASSERT_TRUE(pause);
+  EXPECT_EQ(pause->classes, 0x88);
+  EXPECT_EQ(quanta(*pause), (std::vector<std::uint16_t>{0, 0, 0, 1000, 0, 0, 0, 1000}));
+}
+
+TEST(PortFlow, ObeysInTheClassesThatMayNotLose) {
+  std::vector<PortBuffer> buffers(1);
+  PortConfig port;
+  port.queue.rate_bps = 512'000'000;
+  port.flow = {.mode = FlowControl::pfc, .lossless = {0x08}};
+  PortFlow flow({buffers, 0}, port, plan_flow_control(std::vector{port}));
+  wire::Pause pause{.by_class = true, .classes = wire::all_classes, .quanta = {}};
+  pause.quanta.fill(1000);
+  flow.obey(pause, start);
+  EXPECT_EQ(buffers[0].silent(3), start + 1ms);
+  EXPECT_EQ(buffers[0].silent(0), Time{});
+  pause.by_class = false;
+  flow.obey(pause, start);
+  EXPECT_EQ(buffers[0].silent(0), start + 1ms) << "a PAUSE is for all";
+}
+
+TEST(FlowPlan, LeavesHalfToClassesThatMayLose) {
+  PortConfig port;
+  port.queue.rate_bps = 200'000'000;
+  port.flow.mode = FlowControl::pfc;
+  const auto usable = std::uint64_t{port.queue.capacity_bytes} - 2048;
+  const auto others_of = [](const PortConfig& config) {
+    return plan_flow_control(std::vector(2, config)).others_bytes;
+  };
+  EXPECT_NEAR(static_cast<double>(others_of(port)), static_cast<double>(usable) / 8, 2);
+  port.flow.lossless = {0x08};
+  EXPECT_NEAR(static_cast<double>(others_of(port)), static_cast<double>(usable) / 2, 2);
+  EXPECT_EQ(plan_flow_control(std::vector(2, port)).ports[1].classes, Priorities{0x08});
+}
+
+TEST(PrioritiesText, IsReadAndWritten) {
+  EXPECT_EQ(priorities_named("3"), Priorities{0x08});
+  EXPECT_EQ(priorities_named("4,0,7"), Priorities{0x91});
+  EXPECT_EQ(to_string(Priorities{0x91}), "0,4,7");
+  for (const auto* text : {"", "8", "3,", ",3", "3,3", "33", "3 4", "a", "3-5"}) {
+    EXPECT_FALSE(priorities_named(text)) << text;
+  }
 }
 
 TEST(PauseTime, IsThatOfTheBitsOnTheLine) {
