@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <map>
 #include <thread>
+#include <vector>
 
 #include "actions.h"
 
@@ -16,8 +17,24 @@ struct Sample {
   std::map<std::string, json> ports;  // "switch:port" -> counters
 };
 
-constexpr const char* figures[] = {"rx_packets", "rx_bytes", "tx_packets", "tx_bytes"};
 constexpr std::uint64_t ports_max = 10000;
+
+// What is told by the second, and the counters that it is the sum of.
+struct Rate {
+  const char* name;
+  std::vector<const char*> counters;
+};
+const Rate rates_told[] = {
+    {"rx_packets_per_second", {"rx_packets_total"}},
+    {"rx_bytes_per_second", {"rx_bytes_total"}},
+    {"tx_packets_per_second", {"tx_packets_total"}},
+    {"tx_bytes_per_second", {"tx_bytes_total"}},
+    {"rx_missed_packets_per_second", {"rx_missed_packets_total"}},
+    {"tail_dropped_packets_per_second", {"queue_tail_dropped_packets_total"}},
+    {"unsent_packets_per_second",
+     {"tx_device_dropped_packets_total", "link_down_dropped_packets_total",
+      "pause_dropped_packets_total"}},
+};
 
 tl::expected<Sample, control::CallError> sample(control::Client& client) {
   auto result = client.call("port.list", {{"limit", ports_max}});
@@ -42,15 +59,13 @@ json rates(const Sample& before, const Sample& after) {
       continue;
     }
     json row = {{"port", port}};
-    for (const char* figure : figures) {
-      const std::string total = std::string(figure) + "_total";
-      const double change = counters.value(total, 0.0) - earlier->second.value(total, 0.0);
-      row[std::string(figure) + "_per_second"] = seconds > 0 ? change / seconds : 0.0;
+    for (const auto& rate : rates_told) {
+      double change = 0;
+      for (const char* counter : rate.counters) {
+        change += counters.value(counter, 0.0) - earlier->second.value(counter, 0.0);
+      }
+      row[rate.name] = seconds > 0 ? change / seconds : 0.0;
     }
-    const char* const drops = "queue_tail_dropped_packets_total";
-    row["tail_dropped_packets_per_second"] =
-        seconds > 0 ? (counters.value(drops, 0.0) - earlier->second.value(drops, 0.0)) / seconds
-                    : 0.0;
     rows.push_back(std::move(row));
   }
   return rows;
@@ -71,14 +86,17 @@ void print(const Options& options, const json& rows) {
                      rate_for_people(row.value("rx_bytes_per_second", 0.0) * 8),
                      count("tx_packets_per_second"),
                      rate_for_people(row.value("tx_bytes_per_second", 0.0) * 8),
-                     count("tail_dropped_packets_per_second")});
+                     count("rx_missed_packets_per_second"),
+                     count("tail_dropped_packets_per_second"), count("unsent_packets_per_second")});
   }
   print_table({{"PORT"},
                {"RX-PACKETS/S", true},
                {"RX", true},
                {"TX-PACKETS/S", true},
                {"TX", true},
-               {"TAIL-DROPS/S", true}},
+               {"RX-MISSED/S", true},
+               {"TAIL-DROPS/S", true},
+               {"UNSENT/S", true}},
               cells);
   std::printf("\n");
   std::fflush(stdout);

@@ -139,15 +139,6 @@ TEST_F(CtlTest, an_unknown_command_has_a_neighbour) {
   }
 }
 
-TEST_F(CtlTest, watch_takes_no_count_below_none) {
-  for (const auto* command : {"watch --count -1", "fabric watch f.toml --count -1"}) {
-    const Ran outcome = run(command);
-    EXPECT_EQ(outcome.code, 2) << command;
-    EXPECT_NE(outcome.output.find("`-1` is no whole number from 0 on"), std::string::npos)
-        << outcome.output;
-  }
-}
-
 TEST_F(CtlTest, stalled_tells_sparse_blocks_from_others) {
   backend_.stalls[0].stall.sparse = true;
   start();

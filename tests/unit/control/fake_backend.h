@@ -58,6 +58,9 @@ class FakeBackend final : public Backend {
     status.counters.rx_packets = 10;
     status.counters.queue_tail_dropped = 5;
     status.counters.paused_ns = 1'500'000'000;
+    status.counters.tx_device_dropped = lost;
+    status.counters.rx_missed = lost;
+    lost += lost_between_questions;
     std::vector<PortStatus> rows;
     for (const auto& section : running.switches) {
       status.switch_name = section.config.name;
@@ -208,6 +211,8 @@ class FakeBackend final : public Backend {
   std::size_t fdb_entries = 1;
   std::uint16_t fdb_vlan = 0;
   std::size_t descriptor_limit = 0;
+  std::uint64_t lost = 0;
+  std::uint64_t lost_between_questions = 0;
   bool port_up = true;
   RuntimeTrees installed;
   std::string trees_refused;  // why set_trees() fails; empty: it does not

@@ -355,15 +355,6 @@ TEST(FlowPlan, LeavesHalfToClassesThatMayLose) {
   EXPECT_EQ(plan_flow_control(std::vector(2, port)).ports[1].classes, Priorities{0x08});
 }
 
-TEST(PrioritiesText, IsReadAndWritten) {
-  EXPECT_EQ(priorities_named("3"), Priorities{0x08});
-  EXPECT_EQ(priorities_named("4,0,7"), Priorities{0x91});
-  EXPECT_EQ(to_string(Priorities{0x91}), "0,4,7");
-  for (const auto* text : {"", "8", "3,", ",3", "3,3", "33", "3 4", "a", "3-5"}) {
-    EXPECT_FALSE(priorities_named(text)) << text;
-  }
-}
-
 TEST(PauseTime, IsThatOfTheBitsOnTheLine) {
   EXPECT_EQ(pause_time(1000, 512'000'000), 1ms);
   EXPECT_EQ(pause_time(0xffff, 10'000'000'000), 3'355'392ns);
