@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstring>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <utility>
@@ -12,7 +11,6 @@
 #include <sodium/core.h>
 
 #include "host/membership/liveness.h"
-#include "host/object_bytes.h"
 #include "host/transport/address.h"
 
 namespace tributary::host {
@@ -39,15 +37,14 @@ Result<Keeper> Keeper::at(const Endpoint& place, std::string_view secret, Say sa
   if (::sodium_init() < 0) {
     return fail(Error::Code::internal, "libsodium has no source of randomness");
   }
-  return listen_on(place).map([&](Listener listener) {
-    return Keeper(std::move(listener), Secret(secret), std::move(say));
-  });
+  return listen_on(place).map(
+      [&](Listener listener) { return Keeper(std::move(listener), secret, std::move(say)); });
 }
 
 void Keeper::serve(const std::function<bool()>& stops) {
   while (!stops()) {
     look();
-    roster_.expire(Clock::now());
+    reception_.expire(Clock::now());
     tell_all();
     reap();
     tell_all();
@@ -62,7 +59,7 @@ void Keeper::look() {
     const auto events = static_cast<short>(one.unsent.empty() ? POLLIN : POLLIN | POLLOUT);
     polled_.push_back({one.fd.get(), events, 0});
   }
-  const auto until = std::min<Time>(roster_.deadline(), Clock::now() + look_at_clock);
+  const auto until = std::min<Time>(reception_.deadline(), Clock::now() + look_at_clock);
   ::poll(polled_.data(), polled_.size(), poll_timeout(until));
   for (std::size_t i = 0; i < connections_.size(); ++i) {
     if ((polled_[i + 1].revents & ~POLLOUT) != 0) {
@@ -90,7 +87,7 @@ void Keeper::accept_connections() {
     }
     welcome(std::move(fd));
     const auto strangers = std::ranges::count_if(
-        connections_, [](const Connection& one) { return !one.stream && !one.gone; });
+        connections_, [this](const Connection& one) { return is_stranger(one); });
     if (static_cast<std::size_t>(strangers) > callers_max) {
       drop_oldest_stranger();
     }
@@ -102,23 +99,20 @@ void Keeper::welcome(FileDescriptor fd) {
   connection.id = next_id_++;
   connection.fd = std::move(fd);
   connection.since = Clock::now();
-  connection.address = address_of_peer(connection.fd.get());
-  connection.session.host = draw_nonce();
   watch_over(connection.fd.get());
-  RendezvousWelcome welcome;
-  welcome.magic = membership_magic;
-  welcome.version = membership_version;
-  welcome.secret = secret_.given() ? 1 : 0;
-  welcome.nonce = connection.session.host;
-  connection.unsent.assign(bytes_of(welcome).begin(), bytes_of(welcome).end());
+  reception_.welcome(connection.id, address_of_peer(connection.fd.get()));
   connections_.push_back(std::move(connection));
-  send(connections_.back());
+  tell_all();
+}
+
+bool Keeper::is_stranger(const Connection& connection) const {
+  return !connection.gone && reception_.is_stranger(connection.id);
 }
 
 // The one that has been here longest. A process that this befalls comes again.
 bool Keeper::drop_oldest_stranger() {
   const auto found = std::ranges::find_if(
-      connections_, [](const Connection& one) { return !one.stream && !one.gone; });
+      connections_, [this](const Connection& one) { return is_stranger(one); });
   if (found != connections_.end()) {
     found->gone = true;
   }
@@ -145,64 +139,10 @@ void Keeper::hear(Connection& connection) {
     connection.gone = true;
     return;
   }
-  const auto heard = wire::Bytes(bytes).first(static_cast<std::size_t>(length));
-  if (connection.ends || connection.gone) {
-    return;
+  if (!connection.gone) {
+    reception_.hear(connection.id, wire::Bytes(bytes).first(static_cast<std::size_t>(length)),
+                    Clock::now());
   }
-  if (connection.stream) {
-    return listen_to(connection, heard);
-  }
-  const auto wanted = sizeof(MemberGreeting) - connection.greeting.size();
-  const auto taken = heard.first(std::min(wanted, heard.size()));
-  connection.greeting.insert(connection.greeting.end(), taken.begin(), taken.end());
-  if (connection.greeting.size() == sizeof(MemberGreeting)) {
-    greet(connection);
-    if (connection.stream && !connection.ends) {
-      listen_to(connection, heard.subspan(taken.size()));
-    }
-  }
-}
-
-void Keeper::greet(Connection& connection) {
-  MemberGreeting greeting;
-  std::memcpy(&greeting, connection.greeting.data(), sizeof greeting);
-  if (greeting.hello.magic.value() != membership_magic) {
-    connection.gone = true;
-    return;
-  }
-  connection.session.guest = greeting.nonce;
-  connection.stream.emplace(secret_, connection.session, WordStream::End::keeper);
-  const bool believed = secret_.believes(greeting.proof, RendezvousStep::member_greeting,
-                                         connection.session, bytes_of(greeting.hello));
-  if (!believed || (!secret_.given() && greeting.proof != RendezvousProof{})) {
-    return turn_away(connection,
-                     "this process and the keeper do not have the same secret; give "
-                     "all ranks and the keeper the same TRIBUTARY_SECRET");
-  }
-  roster_.come(connection.id, greeting.hello, connection.address);
-}
-
-void Keeper::listen_to(Connection& connection, wire::Bytes bytes) {
-  connection.stream->feed(bytes);
-  for (;;) {
-    const auto word = connection.stream->next();
-    if (word && !*word) {
-      return;
-    }
-    if (!word || !roster_.hear(connection.id, **word, Clock::now())) {
-      return turn_away(connection, word ? "it said what makes no sense now" : word.error().message);
-    }
-  }
-}
-
-// Who is told so may be a stranger, to whom a proof tells nothing.
-void Keeper::turn_away(Connection& connection, const std::string& why) {
-  say_("turned away from " + connection.address + ": " + why);
-  const auto text = bytes_of_text(why);
-  const auto word = connection.stream->write({WordKind::dismissed, {text.begin(), text.end()}});
-  connection.unsent.insert(connection.unsent.end(), word.begin(), word.end());
-  connection.ends = true;
-  send(connection);
 }
 
 void Keeper::send(Connection& connection) {
@@ -219,17 +159,14 @@ void Keeper::send(Connection& connection) {
 }
 
 void Keeper::tell_all() {
-  for (auto& [to, word] : roster_.take()) {
+  for (const auto& [to, bytes] : reception_.take()) {
     const auto found = std::ranges::find(connections_, to, &Connection::id);
-    if (found == connections_.end() || !found->stream || found->ends) {
-      continue;
+    if (found != connections_.end()) {
+      found->unsent.insert(found->unsent.end(), bytes.begin(), bytes.end());
+      send(*found);
     }
-    const auto bytes = found->stream->write(word);
-    found->unsent.insert(found->unsent.end(), bytes.begin(), bytes.end());
-    found->ends = word.kind == WordKind::dismissed;
-    send(*found);
   }
-  for (const auto& line : roster_.take_lines()) {
+  for (const auto& line : reception_.take_lines()) {
     say_(line);
   }
 }
@@ -238,11 +175,10 @@ void Keeper::tell_all() {
 void Keeper::reap() {
   const auto now = Clock::now();
   for (auto& one : connections_) {
-    const bool told_all = one.ends && one.unsent.empty();
-    const bool is_stranger = !one.stream && now - one.since > greeting_patience;
-    one.gone |= told_all || is_stranger;
+    const bool told_all = reception_.is_dismissed(one.id) && one.unsent.empty();
+    one.gone |= told_all || (is_stranger(one) && now - one.since > greeting_patience);
     if (one.gone) {
-      roster_.leave(one.id, now);
+      reception_.leave(one.id, now);
     }
   }
   std::erase_if(connections_, [](const Connection& one) { return one.gone; });

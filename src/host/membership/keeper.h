@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <poll.h>
 #include <string>
 #include <string_view>
@@ -12,9 +11,7 @@
 #include <vector>
 
 #include "host/error.h"
-#include "host/membership/roster.h"
-#include "host/membership/words.h"
-#include "host/rendezvous/secret.h"
+#include "host/membership/reception.h"
 #include "host/transport/tcp.h"
 #include "system/file_descriptor.h"
 
@@ -36,20 +33,15 @@ class Keeper {
 
  private:
   struct Connection {
-    Roster::Id id = 0;
+    Reception::Id id = 0;
     FileDescriptor fd;
     Time since;
-    std::string address;
-    RendezvousSession session;
-    std::vector<std::byte> greeting;   // as much of it as has come
-    std::optional<WordStream> stream;  // once it was greeted
     std::vector<std::byte> unsent;
-    bool ends = false;  // when all is sent
     bool gone = false;
   };
 
-  Keeper(Listener listener, const Secret& secret, Say say)
-      : listener_(std::move(listener)), secret_(secret), say_(std::move(say)) {}
+  Keeper(Listener listener, std::string_view secret, Say say)
+      : listener_(std::move(listener)), reception_(secret), say_(std::move(say)) {}
 
   void look();
   void accept_connections();
@@ -57,18 +49,15 @@ class Keeper {
   bool drop_oldest_stranger();
   void rest_from_callers();
   void hear(Connection& connection);
-  void greet(Connection& connection);
-  void listen_to(Connection& connection, wire::Bytes bytes);
-  void turn_away(Connection& connection, const std::string& why);
+  bool is_stranger(const Connection& connection) const;
   void send(Connection& connection);
   void tell_all();
   void reap();
 
   Listener listener_;
-  Secret secret_;
+  Reception reception_;
   Say say_;
-  Roster roster_;
-  Roster::Id next_id_ = 1;
+  Reception::Id next_id_ = 1;
   std::vector<Connection> connections_;
   Time callers_from_{};  // until then nobody is let in, as there are no descriptors
   bool said_exhausted_ = false;

@@ -21,12 +21,6 @@ namespace {
 constexpr auto patience_to_send = std::chrono::seconds(5);
 constexpr auto pause_before_return = std::chrono::milliseconds(20);
 
-// Nothing if the word is not of that form.
-template <typename Head>
-const Head* front_of(const Word& word) {
-  return wire::Cursor(word.body).take<Head>();
-}
-
 Result<RendezvousSession> greet(int fd, const Endpoint& place, const MemberHello& hello,
                                 const Secret& secret, Time until) {
   RendezvousWelcome welcome;
@@ -44,11 +38,9 @@ Result<RendezvousSession> greet(int fd, const Endpoint& place, const MemberHello
                 "the keeper at " + to_string(place) + " has another version" + install_the_same);
   }
   const RendezvousSession session{welcome.nonce, draw_nonce()};
-  MemberGreeting greeting;
-  greeting.hello = hello;
-  greeting.nonce = session.guest;
-  greeting.proof = secret.prove(RendezvousStep::member_greeting, session, bytes_of(hello));
-  return send_all(fd, bytes_of(greeting), until).map([&] { return session; });
+  return send_all(fd, bytes_of(greeting_of(hello, session, secret)), until).map([&] {
+    return session;
+  });
 }
 
 struct Greeted {
@@ -114,8 +106,7 @@ void Member::listen() {
         length > 0 && take_in(wire::Bytes(bytes).first(static_cast<std::size_t>(length)));
     if (!goes_on) {
       return lose("the connection with the keeper of memberships at " + to_string(place_) +
-                      " has ended; see what it said, and start it anew with all ranks",
-                  false);
+                  " has ended; see what it said, and start it anew with all ranks");
     }
   }
 }
@@ -125,7 +116,7 @@ bool Member::take_in(wire::Bytes bytes) {
   for (;;) {
     const auto word = stream_.next();
     if (!word) {
-      lose("the keeper at " + to_string(place_) + ": " + word.error().message, false);
+      lose("the keeper at " + to_string(place_) + ": " + word.error().message);
       return false;
     }
     if (!*word) {
@@ -139,85 +130,40 @@ bool Member::take_in(wire::Bytes bytes) {
 
 // False after the last one.
 bool Member::take_in(const Word& word) {
-  if (word.kind == WordKind::dismissed) {
-    lose(text_of(wire::Bytes(word.body)), true);
-    return false;
+  const std::lock_guard lock(mutex_);
+  const bool was_over = known_.why_ended(watched_).has_value();
+  const bool goes_on = known_.hear(word);
+  changed_.notify_all();
+  if (on_end_ && !was_over && known_.why_ended(watched_)) {
+    on_end_();
   }
-  const auto* const epoch = front_of<Epoch>(word);
-  const auto* const place = front_of<MembershipPlace>(word);
-  const auto* const count = front_of<WaitingCount>(word);
-  if (word.kind == WordKind::waiting && count != nullptr) {
-    waiting_ = count->count.value();
-  } else if (word.kind == WordKind::ended && epoch != nullptr) {
-    end(epoch->number.value(), text_of(wire::Bytes(word.body).subspan(sizeof *epoch)));
-  } else if (word.kind == WordKind::place && place != nullptr) {
-    if (place->world_size.value() > rendezvous_ranks_max ||
-        place->rank.value() >= place->world_size.value()) {
-      lose("the keeper at " + to_string(place_) + " told a rank that there cannot be", false);
-      return false;
+  return goes_on;
+}
+
+void Member::lose(const std::string& why) {
+  const std::lock_guard lock(mutex_);
+  known_.lose(why);
+  changed_.notify_all();
+}
+
+template <typename Answer>
+Answer Member::await(Time until, const std::string& late,
+                     const std::function<std::optional<Answer>()>& answer) {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    if (auto found = answer()) {
+      return *std::move(found);
     }
-    const std::lock_guard lock(mutex_);
-    mine_ = *place;
-    shares_.reset();
-    ended_.reset();
-    waiting_ = 0;
-    changed_.notify_all();
-  } else if (word.kind == WordKind::shares && epoch != nullptr) {
-    const std::lock_guard lock(mutex_);
-    shares_.emplace(word.body.begin() + sizeof *epoch, word.body.end());
-    changed_.notify_all();
-  }
-  return true;
-}
-
-void Member::end(std::uint64_t epoch, const std::string& why) {
-  const std::lock_guard lock(mutex_);
-  if (!mine_ || mine_->epoch.value() != epoch || ended_) {
-    return;
-  }
-  ended_ = why;
-  changed_.notify_all();
-  if (on_end_ && watched_ == epoch) {
-    on_end_();
-  }
-}
-
-void Member::lose(const std::string& why, bool dismissed) {
-  const std::lock_guard lock(mutex_);
-  if (lost_) {
-    return;
-  }
-  lost_ = why;
-  dismissed_ = dismissed;
-  changed_.notify_all();
-  if (dismissed_ && on_end_) {
-    on_end_();
-  }
-}
-
-Result<void> Member::await(std::unique_lock<std::mutex>& lock, Time until, const std::string& late,
-                           const std::function<bool()>& is_so) {
-  while (!is_so() && !lost_ && !given_up_ && Clock::now() < until) {
+    if (Clock::now() >= until) {
+      return fail(Error::Code::timeout, late);
+    }
     changed_.wait_until(lock, std::min(until, Clock::now() + std::chrono::hours(1)));
   }
-  if (given_up_) {
-    return fail(Error::Code::aborted, "the world's next membership was given up");
-  }
-  if (is_so()) {
-    return {};
-  }
-  if (!lost_) {
-    return fail(Error::Code::timeout, late);
-  }
-  return fail(dismissed_ && mine_ ? Error::Code::membership_ended : Error::Code::rendezvous,
-              *lost_);
 }
 
 Result<MembershipPlace> Member::place_after(std::uint64_t epoch, Time until) {
-  std::unique_lock lock(mutex_);
-  return await(lock, until, "it was not agreed on in time",
-               [&] { return mine_ && mine_->epoch.value() > epoch; })
-      .map([&] { return *mine_; });
+  return await<Result<MembershipPlace>>(until, "it was not agreed on in time",
+                                        [&] { return known_.place_after(epoch); });
 }
 
 Result<void> Member::send(const Word& word) {
@@ -232,54 +178,38 @@ Result<void> Member::ask(const RegroupWish& wish) {
 
 Result<std::vector<std::byte>> Member::exchange(std::uint64_t epoch, wire::Bytes mine, Time until) {
   (void)send({WordKind::share, body_of(Epoch{wire::be64{epoch}}, mine)});
-  std::unique_lock lock(mutex_);
-  const auto done = await(lock, until, "not all members told each other where they are in time",
-                          [&] { return shares_ || reason_of(epoch); });
-  if (!done) {
-    return tl::make_unexpected(done.error());
-  }
-  if (!shares_) {
-    return fail(Error::Code::membership_ended, *reason_of(epoch));
-  }
-  return *std::exchange(shares_, std::nullopt);
-}
-
-std::optional<std::string> Member::reason_of(std::uint64_t epoch) const {
-  if (!mine_ || mine_->epoch.value() < epoch) {
-    return std::nullopt;
-  }
-  if (dismissed_) {
-    return lost_;
-  }
-  if (mine_->epoch.value() > epoch) {
-    return "the latest is membership " + std::to_string(mine_->epoch.value());
-  }
-  return ended_;
+  return await<Result<std::vector<std::byte>>>(
+      until, "not all members told each other where they are in time",
+      [&] { return known_.take_shares(epoch); });
 }
 
 std::uint64_t Member::latest() const {
   const std::lock_guard lock(mutex_);
-  return mine_ ? mine_->epoch.value() : 0;
+  return known_.latest();
+}
+
+std::uint32_t Member::waiting() const {
+  const std::lock_guard lock(mutex_);
+  return known_.waiting();
 }
 
 std::optional<std::string> Member::why_ended(std::uint64_t epoch) const {
   const std::lock_guard lock(mutex_);
-  return reason_of(epoch);
+  return known_.why_ended(epoch);
 }
 
 bool Member::is_dismissed() const {
   const std::lock_guard lock(mutex_);
-  return dismissed_;
+  return known_.is_dismissed();
 }
 
 bool Member::await_end(std::uint64_t epoch, Time until) {
-  std::unique_lock lock(mutex_);
-  return await(lock, until, "", [&] { return reason_of(epoch).has_value(); }).has_value();
+  return await<Result<void>>(until, "", [&] { return known_.end_of(epoch); }).has_value();
 }
 
 void Member::give_up() {
   const std::lock_guard lock(mutex_);
-  given_up_ = true;
+  known_.give_up();
   changed_.notify_all();
   if (on_end_) {
     on_end_();
@@ -290,7 +220,7 @@ void Member::watch(std::uint64_t epoch, std::function<void()> on_end) {
   const std::lock_guard lock(mutex_);
   watched_ = epoch;
   on_end_ = std::move(on_end);
-  if (on_end_ && (given_up_ || reason_of(epoch))) {
+  if (on_end_ && (known_.is_given_up() || known_.why_ended(epoch))) {
     on_end_();
   }
 }

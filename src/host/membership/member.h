@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <atomic>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
@@ -16,6 +15,7 @@
 #include "host/clock.h"
 #include "host/error.h"
 #include "host/job.h"
+#include "host/membership/member_state.h"
 #include "host/membership/messages.h"
 #include "host/membership/words.h"
 #include "host/rendezvous/secret.h"
@@ -57,7 +57,7 @@ class Member {
   // has returned.
   void watch(std::uint64_t epoch, std::function<void()> on_end);
   // How many wait to join.
-  std::uint32_t waiting() const { return waiting_.load(std::memory_order_relaxed); }
+  std::uint32_t waiting() const;
 
  private:
   Member(const Endpoint& place, FileDescriptor fd, const WordStream& stream)
@@ -67,27 +67,20 @@ class Member {
   void listen();
   bool take_in(wire::Bytes bytes);
   bool take_in(const Word& word);
-  void end(std::uint64_t epoch, const std::string& why);
-  void lose(const std::string& why, bool dismissed);
-  std::optional<std::string> reason_of(std::uint64_t epoch) const;
-  // Until it is so; an error if it cannot come to that any more, or the time has passed.
-  Result<void> await(std::unique_lock<std::mutex>& lock, Time until, const std::string& late,
-                     const std::function<bool()>& is_so);
+  void lose(const std::string& why);
+  // The first answer that there is by then.
+  template <typename Answer>
+  Answer await(Time until, const std::string& late,
+               const std::function<std::optional<Answer>()>& answer);
 
   const Endpoint place_;
   const FileDescriptor fd_;
-  std::atomic<std::uint32_t> waiting_ = 0;
   std::mutex sending_;
   WordStream stream_;  // what it writes is whose turn it is to send, what it reads the thread's
 
   mutable std::mutex mutex_;  // of what follows
   std::condition_variable changed_;
-  std::optional<MembershipPlace> mine_;           // in the latest membership
-  std::optional<std::vector<std::byte>> shares_;  // of its exchange
-  std::optional<std::string> ended_;              // why it is over
-  std::optional<std::string> lost_;               // why the keeper says nothing more
-  bool dismissed_ = false;                        // because this process is no member
-  bool given_up_ = false;
+  MemberState known_;
   std::uint64_t watched_ = 0;
   std::function<void()> on_end_;
 

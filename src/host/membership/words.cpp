@@ -21,6 +21,15 @@ std::size_t bytes_max_to(WordStream::End end) {
 
 }  // namespace
 
+MemberGreeting greeting_of(const MemberHello& hello, const RendezvousSession& session,
+                           const Secret& secret) {
+  MemberGreeting greeting;
+  greeting.hello = hello;
+  greeting.nonce = session.guest;
+  greeting.proof = secret.prove(RendezvousStep::member_greeting, session, bytes_of(greeting.hello));
+  return greeting;
+}
+
 std::vector<std::byte> WordStream::write(const Word& word) {
   WordHeader header;
   header.kind = static_cast<std::uint16_t>(word.kind);

@@ -38,6 +38,10 @@ inline std::string text_of(wire::Bytes bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
+// By which a process begins its session with a keeper.
+MemberGreeting greeting_of(const MemberHello& hello, const RendezvousSession& session,
+                           const Secret& secret);
+
 // The words on one connection of a keeper, both ways, at one of its ends. Without I/O.
 class WordStream {
  public:
