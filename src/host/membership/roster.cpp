@@ -120,18 +120,28 @@ bool Roster::regroup(std::uint32_t rank, const RegroupWish& wish, Time now) {
   if (wish.world_size.value() > rendezvous_ranks_max) {
     return false;
   }
-  if (!std::exchange(seats_[rank]->asks, true)) {
+  auto& mine = seats_[rank]->wish;
+  if (!mine) {
     end_membership(seat_text(rank) + " has called regroup()", rank);
   }
   const Duration patience = std::chrono::milliseconds(wish.patience_ms.value());
-  if (!asked_) {
-    asked_ = Asked{now};
-  }
-  asked_->patience = std::max(asked_->patience, std::min(patience, patience_max));
-  asked_->until = asked_->since + asked_->patience;
-  asked_->world_size = std::max(asked_->world_size, wish.world_size.value());
+  mine = Wish{mine ? mine->since : now, std::min(patience, patience_max), wish.world_size.value()};
   decide(now);
   return true;
+}
+
+// Not of those who are gone: nobody is to wait for what none of them wants any more.
+Roster::Wishes Roster::wishes() const {
+  Wishes all;
+  for (const auto& seat : seats_) {
+    if (seat && seat->wish) {
+      ++all.count;
+      all.since = std::min(all.since, seat->wish->since);
+      all.patience = std::max(all.patience, seat->wish->patience);
+      all.world_size = std::max(all.world_size, seat->wish->world_size);
+    }
+  }
+  return all;
 }
 
 // An exchange is over when all members have their share in it. One who is gone never will: then all
@@ -173,16 +183,12 @@ void Roster::lose(std::uint32_t rank, Time now) {
     return end_world();
   }
   end_membership(who + " is gone", std::nullopt);
-  if (std::ranges::none_of(seats_, [](const auto& seat) { return seat && seat->asks; })) {
-    asked_.reset();
-  }
   decide(now);
 }
 
 void Roster::end_world() {
   lines_.push_back("the world has ended with " + membership_text(epoch_));
   seats_.clear();
-  asked_.reset();
   options_.reset();
   for (const auto& one : std::exchange(waiting_, {})) {
     dismiss(one.id, "the world that this process waited to join has ended");
@@ -190,7 +196,7 @@ void Roster::end_world() {
 }
 
 void Roster::expire(Time now) {
-  if (asked_ && now >= asked_->until) {
+  if (now >= deadline()) {
     decide(now);
   }
 }
@@ -198,25 +204,24 @@ void Roster::expire(Time now) {
 // Whether all who are left want to go on, and with how many. Who has not said so in time is left
 // behind.
 void Roster::decide(Time now) {
-  if (!asked_) {
+  const auto asked = wishes();
+  if (asked.count == 0) {
     return;
   }
-  const bool is_late = now >= asked_->until;
   const auto members =
       std::ranges::count_if(seats_, [](const auto& seat) { return seat.has_value(); });
-  const auto asking =
-      std::ranges::count_if(seats_, [](const auto& seat) { return seat && seat->asks; });
-  const auto available = static_cast<std::size_t>(asking) + waiting_.size();
-  if (!is_late && (asking < members || available < asked_->world_size)) {
+  const bool all_ask = asked.count == static_cast<std::size_t>(members);
+  const bool are_enough = asked.count + waiting_.size() >= asked.world_size;
+  if (now < asked.until() && !(all_ask && are_enough)) {
     return;
   }
   for (std::uint32_t rank = 0; rank < seats_.size(); ++rank) {
-    if (seats_[rank] && !seats_[rank]->asks) {
+    if (seats_[rank] && !seats_[rank]->wish) {
       lines_.push_back(seat_text(rank) + " is left behind: it did not call regroup()");
       dismiss(seats_[rank]->id,
               membership_text(epoch_ + 1) + " was agreed on without " + seat_text(rank) + " of " +
                   membership_text(epoch_) + ", which did not call regroup() for " +
-                  seconds_text(asked_->patience) +
+                  seconds_text(asked.patience) +
                   " after another rank had: end this process, and have a new one join "
                   "(TRIBUTARY_MEMBERSHIP=join)");
       seats_[rank].reset();
@@ -249,11 +254,10 @@ Roster::Seats Roster::next_seats() {
 void Roster::install(Seats seats, std::uint32_t newcomers) {
   ++epoch_;
   ended_ = false;
-  asked_.reset();
   seats_ = std::move(seats);
   const auto world_size = static_cast<std::uint32_t>(seats_.size());
   for (std::uint32_t rank = 0; rank < world_size; ++rank) {
-    seats_[rank]->asks = false;
+    seats_[rank]->wish.reset();
     seats_[rank]->share.reset();
     tell(seats_[rank]->id, WordKind::place,
          body_of(MembershipPlace{wire::be64{epoch_}, wire::be32{rank}, wire::be32{world_size},
@@ -293,9 +297,7 @@ void Roster::tell_who_waits() {
       tell(seat->id, WordKind::waiting, body_of(waiting));
     }
   }
-  if (asked_) {
-    decide(Time::min());
-  }
+  decide(Time::min());
 }
 
 std::optional<std::uint32_t> Roster::rank_of(Id id) const {

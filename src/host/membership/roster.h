@@ -33,7 +33,7 @@ class Roster {
   // The connection has ended.
   void leave(Id id, Time now);
   // When expire() has something to do.
-  Time deadline() const { return asked_ ? asked_->until : never; }
+  Time deadline() const { return wishes().until(); }
   void expire(Time now);
 
   // What is to be told, in this order, and lines for people; each is returned once.
@@ -46,18 +46,26 @@ class Roster {
     std::string address;
     RendezvousHello options;
   };
+  struct Wish {
+    Time since;  // it asked for the first time
+    Duration patience{};
+    std::uint32_t world_size = 0;
+  };
   struct Member {
     Id id = 0;
     std::string address;
-    bool asks = false;                            // to regroup
+    std::optional<Wish> wish;                     // to regroup
     std::optional<std::vector<std::byte>> share;  // of the exchange in this membership
   };
   using Seats = std::vector<std::optional<Member>>;  // by rank; empty: gone
-  struct Asked {
-    Time since;
+  // What all that are left have asked for, taken together.
+  struct Wishes {
+    std::uint32_t count = 0;
+    Time since = never;
     Duration patience{};
-    Time until;
     std::uint32_t world_size = 0;
+
+    Time until() const { return count == 0 ? never : since + patience; }
   };
 
   void found(Id id, const MemberHello& hello, const std::string& address);
@@ -65,6 +73,7 @@ class Roster {
   bool regroup(std::uint32_t rank, const RegroupWish& wish, Time now);
   bool share(Member& member, const Word& word);
   void lose(std::uint32_t rank, Time now);
+  Wishes wishes() const;
   void decide(Time now);
   Seats next_seats();
   void install(Seats seats, std::uint32_t newcomers);
@@ -79,7 +88,6 @@ class Roster {
   std::uint64_t epoch_ = 0;
   bool ended_ = false;  // that membership; its members have been told
   Seats seats_;
-  std::optional<Asked> asked_;
   std::optional<RendezvousHello> options_;  // of rank 0 of those who founded the world
   std::map<std::uint32_t, Newcomer> founders_;
   std::uint32_t founders_wanted_ = 0;

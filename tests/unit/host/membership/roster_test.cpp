@@ -235,6 +235,29 @@ TEST_F(Rosters, WhoAskedAloneAndIsGoneAsksNoMore) {
   EXPECT_EQ(place_of(11), "2/0 of 2, 0 new");
 }
 
+TEST_F(Rosters, WhatWhoIsGoneAskedForHoldsNobodyUp) {
+  found(3);
+  EXPECT_TRUE(regroup(10, 1, 8));
+  EXPECT_TRUE(regroup(11, 1, 2, start + 1s));
+  EXPECT_EQ(roster_.deadline(), start + 5s);
+  roster_.leave(10, start + 2s);
+  EXPECT_EQ(roster_.deadline(), start + 6s);
+  EXPECT_TRUE(regroup(12, 1, 0, start + 3s));
+  look();
+  EXPECT_EQ(place_of(11), "2/0 of 2, 0 new");
+  EXPECT_EQ(place_of(12), "2/1 of 2, 0 new");
+}
+
+TEST_F(Rosters, WhatIsAskedForAgainTakesThePlaceOfWhatWas) {
+  found(1);
+  EXPECT_TRUE(regroup(10, 1, 2));
+  look();
+  EXPECT_EQ(place_of(10), "none");
+  EXPECT_TRUE(regroup(10, 1, 0, start + 1s));
+  look();
+  EXPECT_EQ(place_of(10), "2/0 of 1, 0 new");
+}
+
 TEST_F(Rosters, SharesAreHandedOutWhenAllAreThere) {
   found(2);
   EXPECT_TRUE(share(11, 1, "cd"));
