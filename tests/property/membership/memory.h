@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+
+namespace tributary::test {
+
+// What this thread has allocated by `new`, less what it has freed.
+std::ptrdiff_t allocated_bytes();
+
+// Adds to `held` what is allocated, less what is freed, as long as it exists.
+class CountsMemory {
+ public:
+  explicit CountsMemory(std::ptrdiff_t& held) : held_(held), before_(allocated_bytes()) {}
+  CountsMemory(const CountsMemory&) = delete;
+  CountsMemory& operator=(const CountsMemory&) = delete;
+  ~CountsMemory() { held_ += allocated_bytes() - before_; }
+
+ private:
+  std::ptrdiff_t& held_;
+  std::ptrdiff_t before_;
+};
+
+}  // namespace tributary::test
