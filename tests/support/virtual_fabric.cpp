@@ -447,10 +447,11 @@ void VirtualFabric::service(SwitchNode& node) {
     switch_burst(node, std::move(ready));
     PacketList leaving;
     node.ports[port].dequeue(now_, leaving, 64);
-    const auto& peer = node.peers[port];
+    auto& peer = node.peers[port];
     while (auto packet = leaving.pop()) {
       if (peer.connected && peer.up) {
-        launch(std::move(packet), peer.node, peer.port);
+        const auto delay = occupy_line(peer.line_free, spec_.cable_rate_bps, packet->frame_bytes());
+        launch(std::move(packet), peer.node, peer.port, delay);
       }
     }
   }

@@ -36,6 +36,9 @@ struct FabricSpec {
   std::vector<HostSpec> hosts;
   unsigned cores = 1;  // per switch
   Duration cable_delay = std::chrono::microseconds(5);
+  // At which switches send over each cable, to the nanosecond, behind the queues of their ports,
+  // whose shapers may be a millisecond ahead of the line. 0: as fast as these let go.
+  std::uint64_t cable_rate_bps = 0;
   // Stray frames: this share of all frames on cables comes a second time, up to `stray_delay`
   // later.
   double stray = 0;
@@ -169,7 +172,7 @@ class VirtualFabric {
 
   bool happens(double share);
   void launch(PacketPtr frame, std::size_t node, PortIndex port, Duration delay = {});
-  Duration occupy_line(HostNode& node, std::size_t frame_bytes);
+  Duration occupy_line(Time& line_free, std::uint64_t rate_bps, std::size_t frame_bytes) const;
   void put_on_cable(PacketPtr frame, std::size_t node, PortIndex port, Duration delay);
   void deliver(Flight flight);
   void note(const Flight& flight);

@@ -145,19 +145,20 @@ void VirtualFabric::send(HostNode& node, const host::Datagram& datagram, const M
       machine.job().encapsulation == wire::Encapsulation::udp) {
     put_on_cable(std::move(frame), switches_.size() + node.index, 0, Duration{});
   } else {
-    const auto delay = occupy_line(node, frame->length);
+    const auto delay = occupy_line(node.line_free, node.spec.rate_bps, frame->length);
     launch(std::move(frame), node.switch_index, node.port, delay);
   }
 }
 
-// How long it takes until a frame has left the host, behind those that are still to leave.
-Duration VirtualFabric::occupy_line(HostNode& node, std::size_t frame_bytes) {
-  if (node.spec.rate_bps == 0) {
+// How long it takes until a frame has left, behind those that are still to leave.
+Duration VirtualFabric::occupy_line(Time& line_free, std::uint64_t rate_bps,
+                                    std::size_t frame_bytes) const {
+  if (rate_bps == 0) {
     return {};
   }
-  const auto on_line = forwarding::line_bytes(frame_bytes) * 8 * 1'000'000'000 / node.spec.rate_bps;
-  node.line_free = std::max(node.line_free, now_) + Duration(static_cast<Duration::rep>(on_line));
-  return node.line_free - now_;
+  const auto on_line = forwarding::line_bytes(frame_bytes) * 8 * 1'000'000'000 / rate_bps;
+  line_free = std::max(line_free, now_) + Duration(static_cast<Duration::rep>(on_line));
+  return line_free - now_;
 }
 
 void VirtualFabric::inject(std::size_t host, PacketPtr frame) {

@@ -21,6 +21,7 @@ struct VirtualFabric::SwitchNode {
     PortIndex port = 0;
     bool connected = false;
     bool up = true;
+    Time line_free{};  // when the cable has taken all that it was given
   };
   std::vector<Peer> peers;
   PacketList ready;  // arrived since the node was looked at

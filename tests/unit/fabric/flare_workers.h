@@ -22,6 +22,7 @@ class FlareWorkers : public TreeWorkers<host::FlareCollectives> {
     std::uint32_t world_size = 8;
     std::size_t root = 0;  // switch
     std::uint32_t window = flare::window_default;
+    std::uint32_t sparse_window = 0;
     bool reproducible = false;
     std::uint32_t payload_bytes = 256;
     std::uint32_t job = 1;
@@ -44,6 +45,7 @@ class FlareWorkers : public TreeWorkers<host::FlareCollectives> {
     }
     tree.root = options.root;
     tree.window = options.window;
+    tree.sparse_window = options.sparse_window;
     tree.reproducible = options.reproducible;
     set_up(spec, tree);
     return spec;
@@ -51,7 +53,7 @@ class FlareWorkers : public TreeWorkers<host::FlareCollectives> {
 
   FlareWorkers(VirtualFabric& fabric, const Options& options)
       : TreeWorkers(fabric, options.first_host) {
-    const host::FlarePlan plan{group(options), options.window};
+    const host::FlarePlan plan{group(options), options.window, options.sparse_window};
     host::Job job;
     job.id = options.job;
     job.key = {static_cast<std::uint8_t>(options.job), 5, 6, options.run};
