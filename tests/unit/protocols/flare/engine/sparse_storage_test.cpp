@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <random>
 #include <set>
 
 #include <gtest/gtest.h>
@@ -43,7 +44,7 @@ class SparseStorageTest : public ::testing::Test {
   SparseShards out;
 };
 
-TEST_F(SparseStorageTest, AHashTableHasOnePlaceForEachOffset) {
+TEST_F(SparseStorageTest, AHashTableTakesWhatFindsAPlace) {
   HashStorage hash;
   ASSERT_TRUE(hash.reserve(shape, memory));
   EXPECT_EQ(memory.in_use(), 4u);
@@ -60,6 +61,25 @@ TEST_F(SparseStorageTest, AHashTableHasOnePlaceForEachOffset) {
   hash.take(no_spills(), memory, out);
   EXPECT_EQ(out.size(), 4u);
   EXPECT_EQ(drain(512), expected);
+}
+
+// In as many elements as ranks bring it would go up alone.
+TEST_F(SparseStorageTest, AHashTableThatIsAThirdFullTurnsHardlyAnyOffsetAway) {
+  constexpr SparseShape full{sizeof(std::int32_t), 1376};
+  HeapPacketPool packets{8, 2048};
+  WorkingMemory buffers{packets};
+  HashStorage hash;
+  ASSERT_TRUE(hash.reserve(full, buffers));
+  std::mt19937 random(3);
+  std::set<std::uint16_t> offsets;
+  while (offsets.size() < 300) {  // of 916 places
+    offsets.insert(static_cast<std::uint16_t>(random() % 11'008));
+  }
+  const auto turned_away = std::count_if(offsets.begin(), offsets.end(), [&](auto offset) {
+    return !hash.put(offset, std::int32_t{1});
+  });
+  EXPECT_LE(turned_away, 6);
+  hash.clear(buffers);
 }
 
 TEST_F(SparseStorageTest, PairsOfAHashTableAreMovedTogether) {
