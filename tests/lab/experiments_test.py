@@ -116,6 +116,19 @@ class Experiments(unittest.TestCase):
         carried = {(sample["scheme"], sample["density"]): sample["bytes"] for sample in samples}
         self.assertLess(carried["flare-sparse", 0.01], carried["flare-dense", None])
 
+    def test_sparse_in_virtual_time(self):
+        if not (support.BUILD / "tests" / "unit" / "fabric" / "sparse_table").exists():
+            self.skipTest("ninja tests/unit/fabric/sparse_table")
+        said = self.run_tool("experiment-sparse-fabric", "--scale", 256, "--buckets", "512,2", "--output", self.output)
+        self.assertRegex(said, r"(?m)^0\.195% +independent +[0-9]")
+        found = json.loads((self.output / "sparse.json").read_text())
+        self.assertEqual([len(found["samples"]), len(found["storage"])], [18, 4])
+        carried = {(one["scheme"], one["bucket"], one["draw"]): one["bytes"] for one in found["samples"]}
+        for other in (("ring-sparse", 512, "shared"), ("split-dense", 512, "shared"), ("flare-dense", None, None)):
+            self.assertLess(carried["flare-sparse", 512, "shared"], carried[other] / 3)
+        self.require_plots()
+        self.assertLess((self.output / "sparse.svg").stat().st_size, 60_000)
+
     def test_hierarchies_beside_the_model(self):
         said = self.run_tool("experiment-hierarchy", "--runs", 1, "--sizes", "64K", "--output",
                              self.output)
