@@ -2,10 +2,13 @@
 #include "unit/fabric/sparse_schemes.h"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "host/ring/schedule.h"
 #include "host/ring/sparse_schedule.h"
+#include "host/sparse_part.h"
+#include "host/sparse_vector.h"
 #include "support/fat_tree.h"
 #include "unit/fabric/flare_workers.h"
 #include "unit/fabric/stream_ring.h"

@@ -2,6 +2,7 @@
 #include "unit/fabric/sparse_storage_cost.h"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "protocols/flare/engine/sparse_sum.h"
