@@ -37,6 +37,27 @@ struct [[gnu::packed]] AdvertisementFrame {
   wire::PrefixOption prefix;  // left out where nothing is said about it
 };
 
+AdvertisementFrame to_all_nodes(const wire::MacAddress& mac, const wire::IpAddress& link_local) {
+  AdvertisementFrame frame;
+  frame.ethernet.destination = wire::group_mac_of(wire::all_nodes);
+  frame.ethernet.source = mac;
+  frame.ethernet.type = wire::ethertype::ipv6;
+  frame.ip.next_header = wire::ipv6_next::icmp;
+  frame.ip.hop_limit = wire::RouterAdvertisement::hop_limit;
+  frame.ip.source = link_local.octets();
+  frame.ip.destination = wire::all_nodes.octets();
+  frame.message.icmp.type = wire::Icmp6Header::router_advertisement;
+  frame.link.type = wire::LinkAddressOption::of_source;
+  frame.link.mac = mac;
+  return frame;
+}
+
+// Length and checksum; `message` is what follows the header of the frame.
+void finish(AdvertisementFrame& frame, wire::Bytes message) {
+  frame.ip.payload_length = static_cast<std::uint16_t>(message.size());
+  frame.message.icmp.checksum = wire::transport_checksum(frame.ip, message);
+}
+
 }  // namespace
 
 Advertiser6::Advertiser6(const SwitchConfig& config, const Interfaces& interfaces, Bridge& bridge,
@@ -208,29 +229,18 @@ bool Advertiser6::send(const Link& link, const Lifetimes& lifetimes, Time now) {
   }
   packet->length = sizeof(AdvertisementFrame);
   auto& frame = *wire::MutableCursor(packet->bytes()).take<AdvertisementFrame>();
-  frame = {};
-  frame.ethernet.destination = wire::group_mac_of(wire::all_nodes);
-  frame.ethernet.source = interfaces_.mac(link.interface);
-  frame.ethernet.type = wire::ethertype::ipv6;
-  frame.ip.next_header = wire::ipv6_next::icmp;
-  frame.ip.hop_limit = wire::RouterAdvertisement::hop_limit;
-  frame.ip.source = interfaces_.link_local(link.interface).octets();
-  frame.ip.destination = wire::all_nodes.octets();
-  frame.message.icmp.type = wire::Icmp6Header::router_advertisement;
+  frame = to_all_nodes(interfaces_.mac(link.interface), interfaces_.link_local(link.interface));
   frame.message.icmp.rest = host_hop_limit << 24 | lifetimes.router;
-  frame.link.type = wire::LinkAddressOption::of_source;
-  frame.link.mac = frame.ethernet.source;
   frame.mtu.mtu = std::uint32_t{link.mtu};
   frame.prefix.prefix_length = link.prefix.length;
   frame.prefix.flags = wire::PrefixOption::on_link | wire::PrefixOption::autonomous;
   frame.prefix.valid_s = lifetimes.valid;
   frame.prefix.preferred_s = lifetimes.preferred;
   frame.prefix.prefix = link.prefix.network.octets();
-  const auto left_out = lifetimes.valid == 0 ? sizeof frame.prefix : 0;
-  packet->length = static_cast<std::uint32_t>(sizeof(AdvertisementFrame) - left_out);
-  const auto message = packet->bytes().subspan(sizeof frame.ethernet + sizeof frame.ip);
-  frame.ip.payload_length = static_cast<std::uint16_t>(message.size());
-  frame.message.icmp.checksum = wire::transport_checksum(frame.ip, message);
+  if (lifetimes.valid == 0) {
+    packet->length = static_cast<std::uint32_t>(sizeof(AdvertisementFrame) - sizeof frame.prefix);
+  }
+  finish(frame, packet->bytes().subspan(sizeof frame.ethernet + sizeof frame.ip));
   transmit(std::move(packet), link.interface, now);
   return true;
 }

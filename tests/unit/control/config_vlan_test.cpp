@@ -186,13 +186,14 @@ TEST(ConfigVlan, interfaces_are_reloaded) {
   ASSERT_TRUE(before && moved && renamed);
   auto changes = diff(*before, *moved);
   ASSERT_EQ(changes.size(), 2u);
-  EXPECT_EQ(to_string(changes[0]), "- switch s vlan 21: address 10.0.21.254/24");
-  EXPECT_EQ(to_string(changes[1]), "+ switch s vlan 22: address 10.0.21.254/24");
+  EXPECT_EQ(to_string(changes[0]), "- switch s vlan 21: address 10.0.21.254/24 advertise6 off");
+  EXPECT_EQ(to_string(changes[1]), "+ switch s vlan 22: address 10.0.21.254/24 advertise6 off");
   EXPECT_FALSE(needs_restart(changes));
   changes = diff(*before, *renamed);
   ASSERT_EQ(changes.size(), 1u);
   EXPECT_EQ(to_string(changes[0]),
-            "~ switch s vlan 21: address 10.0.21.254/24 -> address 10.0.21.253/24");
+            "~ switch s vlan 21: address 10.0.21.254/24 advertise6 off -> "
+            "address 10.0.21.253/24 advertise6 off");
 }
 
 }  // namespace

@@ -69,10 +69,10 @@ TEST_F(CtlTest, tables_are_aligned) {
 TEST_F(CtlTest, vlan_shows_the_interfaces_of_the_router) {
   start();
   EXPECT_EQ(run("vlan").output,
-            "SWITCH  VLAN  INTERFACE  ADDRESS         ADDRESS6  RX-PACKETS  RX-BYTES  TX-PACKETS  "
-            "TX-BYTES\n"
-            "leaf1     20  vlan20     10.0.20.254/24  -                  1       100           2  "
-            "     200\n");
+            "SWITCH  VLAN  INTERFACE  ADDRESS         ADDRESS6  ADVERTISED6  RX-PACKETS  RX-BYTES  "
+            "TX-PACKETS  TX-BYTES\n"
+            "leaf1     20  vlan20     10.0.20.254/24  -                   3           1       100  "
+            "         2       200\n");
 }
 
 TEST_F(CtlTest, route_says_which_next_hops_give_blocks_up) {

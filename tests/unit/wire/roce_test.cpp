@@ -133,7 +133,7 @@ TEST(RoceIcrc, of_ipv6_masks_class_flow_and_hop_limit) {
   covered[8 + 40 + 6] = covered[8 + 40 + 7] = 0xff;  // UDP checksum
   covered[8 + 40 + 8 + 4] = 0xff;                    // congestion bits
   EXPECT_EQ(icrc_of(std::as_bytes(std::span(&ip, 1)), udp, transport),
-            crc32(crc32(0, nullptr, 0), covered.data(), static_cast<uInt>(covered.size())));
+            ::crc32(::crc32(0, nullptr, 0), covered.data(), static_cast<uInt>(covered.size())));
 }
 
 TEST(RoceView, finds_the_headers_of_a_captured_write) {
