@@ -15,7 +15,7 @@
 namespace tributary::bindings {
 namespace {
 
-using host::test::Meeting;
+using host::test::Gatherers;
 using host::test::run_ranks;
 
 constexpr int ranks = 2;
@@ -37,16 +37,16 @@ class MpiTeam : public ::testing::Test {
   }
 
   static void run(const std::function<void(tributary_mpi_team&)>& body) {
-    Meeting meeting(ranks);
+    Gatherers meeting(ranks);
     run_ranks(ranks, [&](std::uint32_t rank) {
-      Meeting::Seat seat{&meeting, rank};
+      Gatherers::Seat seat{&meeting, rank};
       tributary_mpi_team team{};
       tributary_mpi_team_begin(&team);
       std::string("a team").copy(team.name, sizeof team.name - 1);
       team.rank = static_cast<int>(rank);
       team.size = ranks;
       team.threshold = threshold;
-      team.beneath = {[] {}, Meeting::allgather, &seat};
+      team.beneath = {[] {}, Gatherers::allgather, &seat};
       body(team);
       tributary_mpi_team_end(&team);
     });

@@ -16,14 +16,14 @@ namespace {
 // What each rank is told when they meet; `change` changes a rank's options.
 void expect_refused(std::uint32_t ranks, tributary_result result, const std::string& reason,
                     const std::function<void(std::uint32_t, tributary_options*)>& change) {
-  Meeting meeting(ranks);
+  Gatherers meeting(ranks);
   run_ranks(ranks, [&](std::uint32_t rank) {
-    Meeting::Seat seat{&meeting, rank};
+    Gatherers::Seat seat{&meeting, rank};
     const auto options = c_options(rank);
     change(rank, options.get());
     tributary_comm* comm = nullptr;
     const auto got =
-        tributary_comm_create_with(&comm, options.get(), rank, ranks, Meeting::allgather, &seat);
+        tributary_comm_create_with(&comm, options.get(), rank, ranks, Gatherers::allgather, &seat);
     EXPECT_TRUE(got == result || got == TRIBUTARY_INVALID_ARGUMENT) << tributary_result_name(got);
     EXPECT_EQ(comm, nullptr);
     EXPECT_NE(std::string(tributary_last_error()).find(reason), std::string::npos)
@@ -51,16 +51,17 @@ TEST(CCommunicators, AVariableThatThereIsNotIsNamed) {
 
 // Trees are set up for one job: the ranks of a part cannot have them, too.
 TEST(CCommunicators, OptionsOfAPartLeaveOutWhatIsSetUpForTheJob) {
-  Meeting meeting(2);
+  Gatherers meeting(2);
   run_ranks(2, [&](std::uint32_t rank) {
-    Meeting::Seat seat{&meeting, rank};
+    Gatherers::Seat seat{&meeting, rank};
     const auto options = c_options(rank);
     tributary_options_set(options.get(), "TRIBUTARY_TREES", "239.192.0.1");
     tributary_options_set(options.get(), "TRIBUTARY_JOB", "77");
     ASSERT_EQ(tributary_options_for_part(options.get()), TRIBUTARY_SUCCESS);
     tributary_comm* comm = nullptr;
-    ASSERT_EQ(tributary_comm_create_with(&comm, options.get(), rank, 2, Meeting::allgather, &seat),
-              TRIBUTARY_SUCCESS)
+    ASSERT_EQ(
+        tributary_comm_create_with(&comm, options.get(), rank, 2, Gatherers::allgather, &seat),
+        TRIBUTARY_SUCCESS)
         << tributary_last_error();
     const CComm owner(comm);
     EXPECT_EQ(tributary_barrier(comm), TRIBUTARY_SUCCESS);

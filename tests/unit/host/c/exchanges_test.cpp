@@ -204,12 +204,12 @@ TEST(CExchange, HasTheCommunicatorForItself) {
 }
 
 TEST(CExchange, OutlivesTheHandleOfItsCommunicator) {
-  Meeting meeting(2);
+  Gatherers meeting(2);
   run_ranks(2, [&](std::uint32_t rank) {
-    Meeting::Seat seat{&meeting, rank};
+    Gatherers::Seat seat{&meeting, rank};
     tributary_comm* comm = nullptr;
-    ASSERT_EQ(tributary_comm_create_with(&comm, c_options(rank).get(), rank, 2, Meeting::allgather,
-                                         &seat),
+    ASSERT_EQ(tributary_comm_create_with(&comm, c_options(rank).get(), rank, 2,
+                                         Gatherers::allgather, &seat),
               TRIBUTARY_SUCCESS)
         << tributary_last_error();
     CReplica own;

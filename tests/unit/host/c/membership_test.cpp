@@ -121,9 +121,9 @@ TEST_F(ElasticWorldsOfC, RefuseWhatIsNotThere) {
   EXPECT_EQ(tributary_comm_membership(nullptr, nullptr), TRIBUTARY_INVALID_ARGUMENT);
   const auto options = c_options(0);
   tributary_options_set(options.get(), "TRIBUTARY_MEMBERSHIP", "elastic");
-  Meeting meeting(1);
-  Meeting::Seat seat{&meeting, 0};
-  EXPECT_EQ(tributary_comm_create_with(&next, options.get(), 0, 1, Meeting::allgather, &seat),
+  Gatherers meeting(1);
+  Gatherers::Seat seat{&meeting, 0};
+  EXPECT_EQ(tributary_comm_create_with(&next, options.get(), 0, 1, Gatherers::allgather, &seat),
             TRIBUTARY_INVALID_ARGUMENT);
   EXPECT_THAT(tributary_last_error(), HasSubstr("TRIBUTARY_MEMBERSHIP"));
 }

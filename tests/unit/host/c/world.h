@@ -42,12 +42,12 @@ inline COptions c_options(std::uint32_t rank) {
 }
 
 // What threads gather by.
-class Meeting {
+class Gatherers {
  public:
-  explicit Meeting(std::uint32_t ranks) : ranks_(ranks), barrier_(ranks) {}
+  explicit Gatherers(std::uint32_t ranks) : ranks_(ranks), barrier_(ranks) {}
 
   struct Seat {
-    Meeting* meeting;
+    Gatherers* meeting;
     std::uint32_t rank;
   };
   static int allgather(void* context, const void* in, void* out, std::size_t bytes) {
@@ -76,16 +76,16 @@ class Meeting {
 // `change` changes each rank's options.
 inline void run_c_world(std::uint32_t ranks, const std::function<void(tributary_comm*)>& body,
                         const std::function<void(tributary_options*)>& change = {}) {
-  Meeting meeting(ranks);
+  Gatherers meeting(ranks);
   run_ranks(ranks, [&](std::uint32_t rank) {
-    Meeting::Seat seat{&meeting, rank};
+    Gatherers::Seat seat{&meeting, rank};
     tributary_comm* comm = nullptr;
     const auto options = c_options(rank);
     if (change) {
       change(options.get());
     }
     ASSERT_EQ(
-        tributary_comm_create_with(&comm, options.get(), rank, ranks, Meeting::allgather, &seat),
+        tributary_comm_create_with(&comm, options.get(), rank, ranks, Gatherers::allgather, &seat),
         TRIBUTARY_SUCCESS)
         << tributary_last_error();
     const CComm owner(comm);

@@ -52,16 +52,17 @@ COptions sharing_options(int machine, ToldLines& notices) {
 std::vector<std::string> run_machines(const Placement& layout, const RankBody& body,
                                       const ChangeOptions& change = {}) {
   const auto ranks = static_cast<std::uint32_t>(layout.size());
-  Meeting meeting(ranks);
+  Gatherers meeting(ranks);
   ToldLines notices;
   run_ranks(ranks, [&](std::uint32_t rank) {
-    Meeting::Seat seat{&meeting, rank};
+    Gatherers::Seat seat{&meeting, rank};
     const auto options = sharing_options(layout[rank], notices);
     if (change) {
       change(rank, options.get());
     }
     tributary_comm* comm = nullptr;
-    (void)tributary_comm_create_with(&comm, options.get(), rank, ranks, Meeting::allgather, &seat);
+    (void)tributary_comm_create_with(&comm, options.get(), rank, ranks, Gatherers::allgather,
+                                     &seat);
     const CComm owner(comm);
     body(rank, comm);
   });
@@ -253,14 +254,15 @@ TEST(MachineCollectives, AreNotThereUnlessAllWantThem) {
   EXPECT_TRUE(has_line(lines, ", 3 ranks: ring"));
   EXPECT_FALSE(has_line(lines, "machines]"));
   // Nobody has to share who has not said so.
-  Meeting meeting(2);
+  Gatherers meeting(2);
   ToldLines notices;
   run_ranks(2, [&](std::uint32_t rank) {
-    Meeting::Seat seat{&meeting, rank};
+    Gatherers::Seat seat{&meeting, rank};
     auto options = rank == 0 ? sharing_options(0, notices) : c_options(0);
     tributary_comm* comm = nullptr;
-    ASSERT_EQ(tributary_comm_create_with(&comm, options.get(), rank, 2, Meeting::allgather, &seat),
-              TRIBUTARY_SUCCESS)
+    ASSERT_EQ(
+        tributary_comm_create_with(&comm, options.get(), rank, 2, Gatherers::allgather, &seat),
+        TRIBUTARY_SUCCESS)
         << tributary_last_error();
     const CComm owner(comm);
     meets(rank, comm);
