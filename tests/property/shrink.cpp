@@ -3,6 +3,7 @@
 
 #include <bit>
 
+#include "property/simplest.h"
 #include "property/trial.h"
 
 namespace tributary::test {
@@ -33,34 +34,12 @@ bool is_possible(const Shape& shape) {
          (shape.crowd != 0 || shape.world <= hosts) && hosts >= 1;
 }
 
-bool fails(const Shape& shape, HeapPacketPool& pool) {
-  return is_possible(shape) && !run_trial(shape, pool).fault.empty();
-}
-
 }  // namespace
 
 Shape shrink(const Shape& shape, HeapPacketPool& pool) {
-  auto best = shape;
-  for (bool better = true; better;) {
-    better = false;
-    for (const auto& field : fields) {
-      const auto now = best.*field.value;
-      if (field.value == &Shape::seed || now == field.harmless) {
-        continue;
-      }
-      const auto towards = now > field.harmless ? field.harmless + (now - field.harmless) / 2 : now;
-      for (const auto candidate : {field.harmless, towards, now - (now > field.harmless ? 1 : 0)}) {
-        auto simpler = best;
-        simpler.*field.value = candidate;
-        if (candidate != now && fails(simpler, pool)) {
-          best = simpler;
-          better = true;
-          break;
-        }
-      }
-    }
-  }
-  return best;
+  return simplest(shape, fields, [&](const Shape& simpler) {
+    return is_possible(simpler) && !run_trial(simpler, pool).fault.empty();
+  });
 }
 
 }  // namespace tributary::test

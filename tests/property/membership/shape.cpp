@@ -3,9 +3,10 @@
 
 #include <algorithm>
 #include <charconv>
-#include <initializer_list>
 #include <random>
 #include <sstream>
+
+#include "property/simplest.h"
 
 namespace tributary::test {
 namespace {
@@ -114,27 +115,9 @@ std::optional<MembershipShape> membership_shape_of(std::string_view text) {
 
 MembershipShape shrink(const MembershipShape& shape,
                        const std::function<bool(const MembershipShape&)>& fails) {
-  auto best = shape;
-  for (bool better = true; better;) {
-    better = false;
-    for (const auto& field : fields) {
-      const auto now = best.*field.value;
-      if (field.value == &MembershipShape::seed || now == field.harmless) {
-        continue;
-      }
-      const auto towards = now > field.harmless ? field.harmless + (now - field.harmless) / 2 : now;
-      for (const auto candidate : {field.harmless, towards, now - (now > field.harmless ? 1 : 0)}) {
-        auto simpler = best;
-        simpler.*field.value = candidate;
-        if (candidate != now && is_possible(simpler) && fails(simpler)) {
-          best = simpler;
-          better = true;
-          break;
-        }
-      }
-    }
-  }
-  return best;
+  return simplest(shape, fields, [&](const MembershipShape& simpler) {
+    return is_possible(simpler) && fails(simpler);
+  });
 }
 
 }  // namespace tributary::test
