@@ -9,6 +9,9 @@ namespace tributary::host {
 namespace {
 
 constexpr int probe_share = 2;
+// Of its patience: who waits that long for the others, having given up, gave up before they began.
+constexpr int late_share = 4;
+constexpr int attempts_max = 3;
 
 Result<void> reduce(Runner& runner, std::size_t bytes, const Deadline& until) {
   std::vector<std::byte> vector(bytes);
@@ -27,6 +30,40 @@ Result<void> reduce_all(const Probe& probe, Runner& runner, const Deadline& unti
   return done;
 }
 
+// Of what each rank tells.
+Result<std::array<std::int64_t, 2>> sums_of(Ring& ring, std::array<std::int64_t, 2> told,
+                                            const Deadline& until) {
+  auto* const bytes = std::as_writable_bytes(std::span(told)).data();
+  const Buffers buffers{bytes, bytes, told.size(), wire::ElementType::i64, wire::Operator::sum};
+  return ring.allreduce(buffers, until).map([&] { return told; });
+}
+
+Result<Observation> observe_once(Runner& runner, Ring& ring, const Attempt& attempt,
+                                 const Deadline& until, const Watch& watch) {
+  if (auto together = ring.barrier(until); !together) {
+    return tl::make_unexpected(together.error());
+  }
+  const auto tried = attempt(runner, deadline_of_attempt(until, watch.patience));
+  const auto ended = Clock::now();
+  const auto told = sums_of(ring, {tried ? 0 : 1, watch.seen() ? 1 : 0}, until);
+  if (!told) {
+    return tl::make_unexpected(told.error());
+  }
+  Observation observation;
+  observation.ranks = runner.job().world_size();
+  observation.failed = static_cast<std::uint32_t>(told->at(0));
+  observation.summed = static_cast<std::uint32_t>(told->at(1));
+  observation.reason = tried ? "" : tried.error().message;
+  if (observation.failed == 0) {
+    return observation;
+  }
+  const bool missed = !tried && Clock::now() - ended > watch.patience / late_share;
+  return sums_of(ring, {missed ? 1 : 0, 0}, until).map([&](const auto& sums) {
+    observation.missed = static_cast<std::uint32_t>(sums[0]);
+    return observation;
+  });
+}
+
 }  // namespace
 
 Deadline deadline_of_attempt(const Deadline& until, Duration patience) {
@@ -36,23 +73,13 @@ Deadline deadline_of_attempt(const Deadline& until, Duration patience) {
 
 Result<Observation> observe(Runner& runner, Ring& ring, const Attempt& attempt,
                             const Deadline& until, const Watch& watch) {
-  // Over a network that loses packets some ranks meet seconds later than others.
-  if (auto together = ring.barrier(until); !together) {
-    return tl::make_unexpected(together.error());
+  Result<Observation> observed;
+  bool again = true;
+  for (int tried = 0; tried < attempts_max && again; ++tried) {
+    observed = observe_once(runner, ring, attempt, until, watch);
+    again = observed && observed->failed != 0 && observed->missed != 0;
   }
-  const auto tried = attempt(runner, deadline_of_attempt(until, watch.patience));
-  std::array<std::int64_t, 2> told{tried ? 0 : 1, watch.seen() ? 1 : 0};
-  auto* const bytes = std::as_writable_bytes(std::span(told)).data();
-  const Buffers buffers{bytes, bytes, told.size(), wire::ElementType::i64, wire::Operator::sum};
-  if (auto exchanged = ring.allreduce(buffers, until); !exchanged) {
-    return tl::make_unexpected(exchanged.error());
-  }
-  Observation observation;
-  observation.ranks = runner.job().world_size();
-  observation.failed = static_cast<std::uint32_t>(told[0]);
-  observation.summed = static_cast<std::uint32_t>(told[1]);
-  observation.reason = tried ? "" : tried.error().message;
-  return observation;
+  return observed;
 }
 
 Result<Observation> look(Runner& runner, Ring& ring, const Probe& probe, const Deadline& until,

@@ -22,6 +22,7 @@ struct Observation {
   std::uint32_t ranks = 0;
   std::uint32_t summed = 0;  // ranks that saw what they looked for
   std::uint32_t failed = 0;  // ranks for which it did not work at all
+  std::uint32_t missed = 0;  // of those, ranks that gave up before others had begun
   std::string reason;        // why, where it is known
 };
 
@@ -51,7 +52,9 @@ using Attempt = std::function<Result<void>(Runner& runner, const Deadline& until
 Deadline deadline_of_attempt(const Deadline& until, Duration patience = probe_patience);
 
 // Has all ranks try at once, and tell each other over the ring, which works in any case, what came
-// of it and whether they have seen what they looked for.
+// of it and whether they have seen what they looked for. Over a network that loses packets ranks
+// can leave the barrier in front of it seconds after the others, as TCP waits before it sends
+// again; where some gave up for that reason, all try again.
 Result<Observation> observe(Runner& runner, Ring& ring, const Attempt& attempt,
                             const Deadline& until, const Watch& watch = {});
 // Of reducing these vectors.
