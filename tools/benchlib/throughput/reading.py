@@ -5,7 +5,11 @@ import dataclasses
 import time
 from collections.abc import Callable
 
+from lablib import LabError
+
 from . import processes
+
+_PATIENCE_S = 60.0
 
 
 @dataclasses.dataclass
@@ -26,11 +30,17 @@ class Gain:
         return self.cpu_seconds * tsc_hz / packets
 
 
-def gain(read: Callable[[], dict[str, int]], pid: int, warm_up_s: float, seconds: float) -> Gain:
+def gain(read: Callable[[], dict[str, int]], pid: int, warm_up_s: float, seconds: float,
+         counted: str) -> Gain:
+    """Of a machine with other work that did not come to it, once `counted` goes up at last."""
     time.sleep(warm_up_s)
     (start, cpu_before), before = _stamped(read, pid)
-    time.sleep(seconds)
-    (end, cpu_after), after = _stamped(read, pid)
+    after = before
+    while after[counted] == before[counted]:
+        time.sleep(seconds)
+        (end, cpu_after), after = _stamped(read, pid)
+        if after[counted] == before[counted] and end - start > seconds + _PATIENCE_S:
+            raise LabError(f"{counted} stood still for {end - start:.0f} s")
     return Gain(end - start, {name: after[name] - before[name] for name in after},
                 cpu_after - cpu_before)
 

@@ -4,6 +4,7 @@
 import contextlib
 import io
 import itertools
+import os
 import pathlib
 import sys
 import tempfile
@@ -12,7 +13,7 @@ from unittest import mock
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]))
 
-from benchlib.throughput import generator, machine  # noqa: E402
+from benchlib.throughput import generator, machine, reading  # noqa: E402
 from benchlib.throughput.record import Case, Record  # noqa: E402
 from benchlib.throughput.suites import latency  # noqa: E402
 from lablib import LabError  # noqa: E402
@@ -125,6 +126,22 @@ class Latency(unittest.TestCase):
         with mock.patch.object(generator, "run", return_value=document):
             with self.assertRaises(LabError):
                 latency.search(setting)
+
+
+class Gains(unittest.TestCase):
+    def read(self, *counts: int):
+        rest = iter(counts)
+        return lambda: {"done": next(rest), "other": 0}
+
+    def test_what_had_no_cpu_is_waited_for(self):
+        found = reading.gain(self.read(5, 5, 5, 8), os.getpid(), 0, 0.001, "done")
+        self.assertEqual(found.counters["done"], 3)
+        self.assertGreaterEqual(found.seconds, 0.003)
+
+    def test_what_stands_still_is_an_error(self):
+        with mock.patch.object(reading, "_PATIENCE_S", 0.0), \
+                self.assertRaisesRegex(LabError, "done stood still"):
+            reading.gain(itertools.repeat({"done": 5}).__next__, os.getpid(), 0, 0.001, "done")
 
 
 if __name__ == "__main__":

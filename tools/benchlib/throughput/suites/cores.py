@@ -95,7 +95,7 @@ def flare_figures(daemon, load: feed.Feed, setting: Setting, cores: int) -> dict
     def read() -> dict[str, int]:
         return daemon.figures() | daemon.core_counters()
 
-    gain = reading.gain(read, daemon.pid, setting.warm_up_s, setting.seconds)
+    gain = reading.gain(read, daemon.pid, setting.warm_up_s, setting.seconds, "results_total")
     summed = gain.counters["results_total"] * load.workers
     not_taken = gain.counters["handover_full_packets_total"]
     handed_over = gain.counters["handed_over_packets_total"]

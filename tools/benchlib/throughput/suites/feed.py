@@ -148,7 +148,8 @@ def aggregated(daemon, feed: Feed, setting: Setting, cores: int = 1) -> dict[str
     def read() -> dict[str, int]:
         return daemon.figures() | daemon.core_counters()
 
-    gain = reading.gain(read, daemon.pid, setting.warm_up_s, setting.seconds)
+    gain = reading.gain(read, daemon.pid, setting.warm_up_s, setting.seconds,
+                        "contributions_total")
     return canary_figures(gain, feed, setting, cores)
 
 
@@ -178,9 +179,9 @@ def tributaryd_sample(feed: Feed, setting: Setting, idle: str = "poll") -> dict[
         return aggregated(daemon, feed, setting)
 
 
-def engine_gain(setting: Setting, switch: str) -> reading.Gain:
+def engine_gain(setting: Setting, switch: str, counted: str) -> reading.Gain:
     with tributaryd(setting, switch) as daemon:
-        return reading.gain(daemon.figures, daemon.pid, setting.warm_up_s, setting.seconds)
+        return reading.gain(daemon.figures, daemon.pid, setting.warm_up_s, setting.seconds, counted)
 
 
 def tree_figures(gain: reading.Gain, feed: Feed, setting: Setting) -> dict[str, float]:
@@ -217,7 +218,8 @@ ENGINES = {"Canary": (Feed.switch, canary_figures), "PANAMA": (Feed.panama_switc
 
 def engine_sample(engine: str, feed: Feed, setting: Setting) -> dict[str, float]:
     switch, figures = ENGINES[engine]
-    return figures(engine_gain(setting, switch(feed, setting)), feed, setting)
+    counted = "gradients_total" if engine == "NetReduce" else "contributions_total"
+    return figures(engine_gain(setting, switch(feed, setting), counted), feed, setting)
 
 
 def no_copy_sample(engine: str, feed: Feed, setting: Setting) -> dict[str, float]:
@@ -234,7 +236,7 @@ def testpmd_sample(feed: Feed, setting: Setting) -> dict[str, float]:
     devices = [f"net_pcap0,rx_pcap={file},infinite_rx=1"]
     with testpmd(setting, "rxonly", devices, large=feed.mtu > 1500) as receiver:
         gain = reading.gain(receiver.port_counters, receiver.pid, setting.warm_up_s,
-                            setting.seconds)
+                            setting.seconds, "rx_packets_total")
     packets = gain.counters["rx_packets_total"]
     return {"packets_per_second": packets / gain.seconds,
             "cycles_per_packet": gain.cycles(packets, setting.tsc_hz),
