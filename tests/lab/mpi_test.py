@@ -75,10 +75,11 @@ class OfOurOwn(InALab):
                           {"OMPI_MCA_coll_tributary_threshold": "1000000000"},
                           {"OMPI_MCA_coll_tributary_priority": "1"}):
             with self.subTest(variables=variables):
-                self.assertNotIn("tributary", self.check(self.mpirun(PROGRAM, "check", **variables)))
+                self.assertNotIn("tributary",
+                                 self.check(self.mpirun(PROGRAM, "uneven", **variables)))
 
     def test_what_cannot_be_created_is_said_once_and_carried_by_mpi(self):
-        done = self.mpirun(PROGRAM, "check", TRIBUTARY_WINDOW="none")
+        done = self.mpirun(PROGRAM, "uneven", TRIBUTARY_WINDOW="none")
         lines = [line for line in self.check(done).splitlines()
                  if line.startswith("tributary: MPI_COMM_WORLD")]
         self.assertEqual(len(lines), 1, done.stderr)

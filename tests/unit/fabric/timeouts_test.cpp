@@ -77,7 +77,7 @@ INSTANTIATE_TEST_SUITE_P(Timeouts, SmallMessages,
 
 // The median of several runs where something is lost: what that costs differs from one to the next.
 double seconds_of(const Workload& workload, std::optional<Duration> timeout) {
-  std::vector<double> runs(workload.loss > 0 ? 9 : 1);
+  std::vector<double> runs(workload.loss > 0 ? 5 : 1);
   for (std::size_t run = 0; run < runs.size(); ++run) {
     const auto duration = duration_of(workload, timeout, run + 1);
     EXPECT_TRUE(duration.has_value()) << workload.name;
