@@ -169,9 +169,9 @@ class Session {
     std::uint64_t granted = 0;
     for (const auto& tree : engine_.trees()) {
       const auto of_tree = test::figure_of(tree, "granted_packets");
-      const auto at_doors = panama::initial_window;
-      assert(test::figure_of(tree, "held_packets") <= of_tree + at_doors);
-      static_cast<void>(at_doors);
+      const auto early = panama::initial_window;
+      assert(test::figure_of(tree, "held_packets") <= of_tree + early);
+      static_cast<void>(early);
       granted += of_tree;
     }
     assert(granted <= packet_memory);

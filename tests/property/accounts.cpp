@@ -97,10 +97,10 @@ std::string find_panama_leftovers(const VirtualFabric& fabric, const Shape& shap
     return "results are kept, or trees active, when all is silent";
   }
   const bool all_there = calm && shape.stray == 0 && !is_interrupted(shape) && shape.forged == 0;
-  // What comes again of an epoch that is over waits at its door.
+  // What comes again of an epoch that is over waits for it to begin again.
   if (all_there && (fabric.figure_now("rows_gathering", panama_name) != 0 ||
                     fabric.figure_now("packets_held", panama_name) >
-                        fabric.figure_now("packets_at_doors", panama_name))) {
+                        fabric.figure_now("packets_early", panama_name))) {
     return "contributions still wait for others";
   }
   return {};
@@ -228,7 +228,7 @@ std::string find_panama_discrepancy(const VirtualFabric& fabric, const Shape& sh
       fabric.figure("late_total", panama_name) - drops_of(fabric, "panama_late");
   const auto taken = contributions + late_added + fabric.figure("replaced_total", panama_name) +
                      trees.results_taken + fabric.figure("left_total", panama_name) +
-                     fabric.figure_now("packets_at_doors", panama_name) +
+                     fabric.figure_now("packets_early", panama_name) +
                      sum(fabric, panama_name, {"answers_total", "inquiries_total"});
   const auto dropped =
       drops(fabric, [](std::string_view reason) { return reason.starts_with("panama_"); });

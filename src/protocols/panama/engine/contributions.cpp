@@ -47,7 +47,7 @@ void PanamaEngine::contribute(Incoming& in) {
   }
   const auto position = tree.place(in.header);
   if (!position && !tree.epochs.is_current(in.round())) {
-    return wait_at_door(in);
+    return wait_for_epoch(in);
   }
   if (!position) {
     return in.drop(drop::stale);
@@ -55,7 +55,7 @@ void PanamaEngine::contribute(Incoming& in) {
   auto& row = tree.row(*position);
   const bool again = in.header.retransmission();
   if (again && *position < tree.epochs.first() && tree.is_gone(row)) {
-    return wait_at_door(in);
+    return wait_for_epoch(in);
   }
   const auto before = row.state;
   const bool remade =
@@ -149,8 +149,8 @@ void PanamaEngine::begin_row(const Incoming& in, const Place& at) {
 
 void PanamaEngine::accept(Incoming& in, Row& row) {
   auto& tree = in.tree;
-  if (tree.doors[in.child].count() != 0) {
-    holdings_.leave_door(tree, in.child);
+  if (tree.early[in.child].count() != 0) {
+    holdings_.drop_early(tree, in.child);
   }
   take(in, row);
   in.absorb();

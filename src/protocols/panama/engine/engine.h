@@ -71,11 +71,11 @@ class PanamaEngine final : public engine::Engine {
   void on_late_contribution(Incoming& in, Row& row);
   void answer(const Incoming& in, Row& row);
 
-  // Doors: what waits for the tree's next epoch.
-  void wait_at_door(Incoming& in);
+  // What waits for the tree's next epoch.
+  void wait_for_epoch(Incoming& in);
   void reject(Incoming& in, DropReason reason);
-  void open_doors(const Incoming& last);
-  void come_in(Tree& tree, std::uint8_t child, PacketPtr packet, const Burst& burst);
+  void begin_epoch(const Incoming& last);
+  void take_early(Tree& tree, std::uint8_t child, PacketPtr packet, const Burst& burst);
 
   // Sums.
   void complete_what_can(const Cause& cause, Row& row);

@@ -71,8 +71,8 @@ void Holdings::sweep(Tree& tree) {
   }
 }
 
-void Holdings::leave_door(Tree& tree, std::uint8_t child) {
-  for (auto& packet : tree.doors[child].packets) {
+void Holdings::drop_early(Tree& tree, std::uint8_t child) {
+  for (auto& packet : tree.early[child].packets) {
     if (packet != nullptr) {
       --held_;
       ++tree.counters.left;
@@ -83,7 +83,7 @@ void Holdings::leave_door(Tree& tree, std::uint8_t child) {
 
 void Holdings::remove(Tree& tree) {
   for (std::uint8_t child = 0; child < tree.children(); ++child) {
-    leave_door(tree, child);
+    drop_early(tree, child);
   }
   evict_waiting(tree);
   kept_ -= tree.kept;

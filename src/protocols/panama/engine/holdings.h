@@ -14,7 +14,7 @@
 
 namespace tributary::panama {
 
-// The packets that an engine holds for its trees: those that wait in rows and at doors, and
+// The packets that an engine holds for its trees: those that wait in rows, early ones, and
 // elements that are kept for who lost a sum or a result. Counts them, and lets go of them.
 class Holdings {
  public:
@@ -46,7 +46,7 @@ class Holdings {
   void abandon_rows(Tree& tree);
   void sweep(Tree& tree);
 
-  // At doors; what waited in the place goes.
+  // Early ones; what waited in the place goes.
   void hold_at(PacketPtr& place, PacketPtr packet) {
     held_ += place == nullptr ? 1 : 0;
     place = std::move(packet);
@@ -56,7 +56,7 @@ class Holdings {
     return std::move(place);
   }
   // The child has gone on elsewhere.
-  void leave_door(Tree& tree, std::uint8_t child);
+  void drop_early(Tree& tree, std::uint8_t child);
 
   // Kept: one of the holders of `body` is the row.
   void keep(Tree& tree, Row& row, Packet& body) {
@@ -99,7 +99,7 @@ class Holdings {
   PacketPool& pool_;
   std::vector<PortUse> ports_;
   std::uint64_t room_;
-  std::uint64_t held_ = 0;  // packets that wait, in rows and at doors
+  std::uint64_t held_ = 0;  // packets that wait, in rows and for epochs
   std::uint64_t kept_ = 0;  // rows that keep elements
   std::uint64_t kept_high_water_ = 0;
   std::size_t turn_ = 0;  // the tree that is looked at next when there is no room

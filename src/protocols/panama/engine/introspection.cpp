@@ -10,26 +10,26 @@
 namespace tributary::panama {
 namespace {
 
-// The first packet of the epoch that somebody has stood at his door for longest.
-std::optional<engine::WaitingBlock> waiting_at_doors(const Tree& tree) {
-  const auto waits_longer = [](const Door& a, const Door& b) {
+// The first packet of the epoch that somebody has waited for longest.
+std::optional<engine::WaitingBlock> waiting_for_epoch(const Tree& tree) {
+  const auto waits_longer = [](const EarlyPackets& a, const EarlyPackets& b) {
     return a.count() != 0 && (b.count() == 0 || a.since < b.since);
   };
-  const auto& longest = *std::min_element(tree.doors.begin(), tree.doors.end(), waits_longer);
+  const auto& longest = *std::min_element(tree.early.begin(), tree.early.end(), waits_longer);
   if (longest.count() == 0) {
     return std::nullopt;
   }
   engine::WaitingBlock waiting{~std::uint32_t{0}, 0, 0, longest.since, longest.round.epoch};
-  for (std::size_t child = 0; child < tree.doors.size(); ++child) {
-    const auto& door = tree.doors[child];
+  for (std::size_t child = 0; child < tree.early.size(); ++child) {
+    const auto& packets = tree.early[child];
     const wire::PanamaHeader* lowest = nullptr;
-    for (const auto& packet : door.packets) {
+    for (const auto& packet : packets.packets) {
       if (packet != nullptr &&
           (lowest == nullptr || header_in(*packet).vid.value() < lowest->vid.value())) {
         lowest = &header_in(*packet);
       }
     }
-    if (lowest != nullptr && door.round == longest.round) {
+    if (lowest != nullptr && packets.round == longest.round) {
       waiting.block = std::min(waiting.block, lowest->vid.value());
       waiting.contributions += lowest->contributions.value();
       waiting.arrived |= std::uint64_t{1} << child;
@@ -49,7 +49,7 @@ std::vector<engine::WaitingBlock> waiting_in(const Tree& tree) {
                      row.since, row.header.epoch.value()});
     }
   }
-  if (const auto waiting = waiting_at_doors(tree)) {
+  if (const auto waiting = waiting_for_epoch(tree)) {
     all.push_back(*waiting);
   }
   return all;
@@ -60,14 +60,14 @@ std::vector<engine::WaitingBlock> waiting_in(const Tree& tree) {
 std::vector<engine::Figure> PanamaEngine::figures() const {
   auto sums = removed_;
   std::uint64_t gathering = 0;
-  std::uint64_t at_doors = 0;
+  std::uint64_t early = 0;
   std::uint32_t held = 0;
   std::uint32_t high_water = 0;
   for (const auto& tree : trees_.all()) {
     engine::add_counters(sums, tree->counters, tree_counters);
     gathering += tree->gathering;
-    for (const auto& door : tree->doors) {
-      at_doors += door.count();
+    for (const auto& packets : tree->early) {
+      early += packets.count();
     }
   }
   for (const auto& port : holdings_.ports()) {
@@ -85,7 +85,7 @@ std::vector<engine::Figure> PanamaEngine::figures() const {
       {"packets_kept", holdings_.kept()},
       {"packets_kept_high_water", holdings_.kept_high_water(), engine::Merge::maximum},
       {"rows_gathering", gathering},
-      {"packets_at_doors", at_doors},
+      {"packets_early", early},
   };
   engine::append_counters(all, sums, tree_counters, engine::CountersOf::all);
   return all;

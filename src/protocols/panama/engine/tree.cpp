@@ -18,7 +18,7 @@ std::uint16_t needed_of(const TreeConfig& config) {
 
 Tree::Tree(const TreeConfig& config, const engine::SwitchIdentity& self,
            std::uint32_t packet_memory)
-    : doors(config.children.size()),
+    : early(config.children.size()),
       held(config.children.size()),
       highest(config.children.size()),
       repeated(config.children.size()),
@@ -60,9 +60,9 @@ std::optional<std::uint64_t> Tree::place(const wire::PanamaHeader& header) const
 bool Tree::may_begin(const Round& round) const {
   std::uint32_t children_there = 0;
   std::uint32_t workers_there = 0;
-  for (const auto& door : doors) {
-    children_there += door.is_at(round) ? 1 : 0;
-    workers_there += door.is_at(round) ? door.contributions() : 0;
+  for (const auto& packets : early) {
+    children_there += packets.is_at(round) ? 1 : 0;
+    workers_there += packets.is_at(round) ? packets.contributions() : 0;
   }
   const bool some_may_be_late =
       epochs.is_of_this_run(round) ? epochs.is_newer(round) : !grant.active;
@@ -73,9 +73,9 @@ bool Tree::may_begin(const Round& round) const {
 // Windows start at the initial one: what is further on shows that this switch began in the middle.
 std::uint32_t Tree::first_vid(const Round& round) const {
   auto lowest = ~std::uint32_t{0};
-  for (const auto& door : doors) {
-    for (const auto& packet : door.packets) {
-      if (packet != nullptr && door.round == round) {
+  for (const auto& packets : early) {
+    for (const auto& packet : packets.packets) {
+      if (packet != nullptr && packets.round == round) {
         lowest = std::min(lowest, header_in(*packet).vid.value());
       }
     }
@@ -85,10 +85,11 @@ std::uint32_t Tree::first_vid(const Round& round) const {
 
 // Some of its packets were sent before: to this switch in an earlier life, perhaps.
 bool Tree::is_again(const Round& round) const {
-  return std::any_of(doors.begin(), doors.end(), [&round](const Door& door) {
-    return std::any_of(door.packets.begin(), door.packets.end(), [&](const PacketPtr& packet) {
-      return packet != nullptr && door.round == round && header_in(*packet).retransmission();
-    });
+  return std::any_of(early.begin(), early.end(), [&round](const EarlyPackets& packets) {
+    return std::any_of(
+        packets.packets.begin(), packets.packets.end(), [&](const PacketPtr& packet) {
+          return packet != nullptr && packets.round == round && header_in(*packet).retransmission();
+        });
   });
 }
 
@@ -199,7 +200,7 @@ std::uint32_t Tree::held_max() const {
 std::uint32_t Tree::waiting_max() const {
   std::uint32_t most = 0;
   for (std::size_t child = 0; child < held.size(); ++child) {
-    most = std::max(most, held[child] + doors[child].count());
+    most = std::max(most, held[child] + early[child].count());
   }
   return most;
 }

@@ -13,7 +13,7 @@
 #include "engine/tree_place.h"
 #include "packet/clock.h"
 #include "protocols/panama/engine/config.h"
-#include "protocols/panama/engine/door.h"
+#include "protocols/panama/engine/early_packets.h"
 #include "protocols/panama/engine/epochs.h"
 #include "protocols/panama/engine/headers.h"
 #include "protocols/panama/engine/inquiries.h"
@@ -168,11 +168,11 @@ class Tree {
   bool is_over(const Round& round) const {
     return epochs.is_of_this_run(round) && !epochs.is_current(round) && !epochs.is_newer(round);
   }
-  // Children with as many workers as a sum needs stand at their doors with packets of `round`. None
+  // Children with as many workers as a sum needs have sent packets of `round`. None
   // may be missing for an epoch of the past, nor for another run as long as this one goes on.
   bool may_begin(const Round& round) const;
-  // The job goes on with (or starts over at) this epoch, of which the first packets are at the
-  // doors. What gathered is left behind.
+  // The job goes on with (or starts over at) this epoch, of which the first packets are
+  // there. What gathered is left behind.
   void begin(const Round& round);
   // Where the tree, which stands still, may begin anew for the sake of what the child repeats at
   // `position`. No value: that is further off than all windows, and not all children are.
@@ -223,7 +223,7 @@ class Tree {
   std::uint64_t span() const { return is_cut ? grant.packets : rows(); }
   // All before it is added up, and everybody has sent it, or what is further on.
   std::uint64_t sent_by_all() const;
-  // Packets that wait in rows at the fullest port; with those at its door.
+  // Packets that wait in rows at the fullest port; with the early ones.
   std::uint32_t held_max() const;
   std::uint32_t waiting_max() const;
   // Sums before that position may do without whoever is missing (section 7).
@@ -242,7 +242,7 @@ class Tree {
   std::uint32_t gathering_high_water = 0;
   std::vector<Row*> remade_rows;       // those of this epoch that hold something
   std::uint32_t kept = 0;              // rows with shared elements
-  std::vector<Door> doors;             // by child
+  std::vector<EarlyPackets> early;     // by child
   std::vector<std::uint32_t> held;     // packets that wait in rows, by child
   std::vector<std::uint64_t> highest;  // behind the last position that the child sent
   std::vector<Repeat> repeated;        // by child: the lowest that it repeats and that is here

@@ -81,15 +81,15 @@ TEST_F(HoldingsTest, WhatAnEpochLeavesIsTheNextOnesAtOnceAndSweptInTime) {
   EXPECT_EQ(pool_.outstanding(), 0u);
 }
 
-TEST_F(HoldingsTest, WhoLeavesADoorTakesNothingAlong) {
+TEST_F(HoldingsTest, EarlyPacketsGoWithTheirEpoch) {
   auto& tree = add(0);
-  auto& places = tree.doors[1].packets;
+  auto& places = tree.early[1].packets;
   holdings_.hold_at(places[0], pool_.allocate());
   holdings_.hold_at(places[0], pool_.allocate());
   EXPECT_EQ(pool_.outstanding(), 1u) << "one takes the place of the other";
   holdings_.hold_at(places[1], pool_.allocate());
   EXPECT_NE(holdings_.take_from(places[1]), nullptr);
-  holdings_.leave_door(tree, 1);
+  holdings_.drop_early(tree, 1);
   EXPECT_EQ(tree.counters.left, 1u);
   EXPECT_EQ(pool_.outstanding(), 0u);
 }
@@ -117,7 +117,7 @@ TEST_F(HoldingsTest, WhoRestsMakesRoom) {
   }
   holdings_.make_room(trees_);
   EXPECT_EQ(holdings_.kept(), 4u) << "there is room for four";
-  auto& place = rests.doors[0].packets[0];
+  auto& place = rests.early[0].packets[0];
   holdings_.hold_at(place, pool_.allocate());
   holdings_.make_room(trees_);
   EXPECT_EQ(rests.kept, 0u);
@@ -129,7 +129,7 @@ TEST_F(HoldingsTest, NothingIsCountedOfATreeThatGoes) {
   auto& tree = add(0);
   hold(tree, 0, 0);
   keep(tree, 1);
-  holdings_.hold_at(tree.doors[0].packets[0], pool_.allocate());
+  holdings_.hold_at(tree.early[0].packets[0], pool_.allocate());
   holdings_.remove(tree);
   EXPECT_EQ(held_at(0), 0u);
   EXPECT_EQ(holdings_.kept(), 0u);

@@ -580,7 +580,7 @@ TEST_F(Repeats, AnAnswerAsksNobody) {
   EXPECT_TRUE(feed(spec).empty());
   EXPECT_TRUE(feed(spec).empty()) << "nor when it comes again";
   spec.epoch = 7;
-  EXPECT_TRUE(feed(spec).empty()) << "nor at the door";
+  EXPECT_TRUE(feed(spec).empty()) << "nor for the next epoch";
 }
 
 TEST_F(Repeats, AReplayAllowsNoMoreThanTheLatestResultDid) {
@@ -648,7 +648,7 @@ TEST_F(Repeats, WhatNobodySendsAnyMoreHoldsUpTheFirstEpochUntilTheNextRepeat) {
   EXPECT_EQ(round(tree, 4).size(), 2u);
 }
 
-// A switch that is restarted finds an old packet at one of its doors: it begins far behind.
+// A switch that is restarted gets an old packet: it begins far behind.
 TEST_F(Repeats, ASwitchThatBeganFarBehindGoesOnWithWhatAllSend) {
   const auto tree = root_of(2);
   start({tree}, 2);

@@ -21,7 +21,7 @@ bool is_larger(const Tree& tree, const wire::PanamaHeader& a, const wire::Panama
 // children as a sum needs have sent one of the same epoch. Nobody is kept waiting by that, as there
 // would be no sum without them. So neither late packets of another run nor a port that lies can end
 // what goes on, and a job that is started again takes over as soon as all its ranks are there.
-void PanamaEngine::wait_at_door(Incoming& in) {
+void PanamaEngine::wait_for_epoch(Incoming& in) {
   auto& tree = in.tree;
   const auto round = in.round();
   if (in.header.contributions.value() > tree.config().workers_below) {
@@ -35,12 +35,12 @@ void PanamaEngine::wait_at_door(Incoming& in) {
   if (tree.is_over(round) && (!again || somebody_has_it)) {
     return reject(in, drop::stale);
   }
-  auto& door = tree.doors[in.child];
-  if (door.round != round) {
-    holdings_.leave_door(tree, in.child);
-    door.round = round;
+  auto& packets = tree.early[in.child];
+  if (packets.round != round) {
+    holdings_.drop_early(tree, in.child);
+    packets.round = round;
   }
-  auto* place = door.place_of(in.vid());
+  auto* place = packets.place_of(in.vid());
   if (place == nullptr || tree.grant.packets == 0) {
     tree.counters.over_cap += again ? 0 : 1;
     return reject(in, drop::over_cap);
@@ -50,7 +50,7 @@ void PanamaEngine::wait_at_door(Incoming& in) {
     return reject(in, drop::duplicate);
   }
   if (*place == nullptr) {
-    door.since = door.count() == 0 ? in.burst.now : door.since;
+    packets.since = packets.count() == 0 ? in.burst.now : packets.since;
   } else {
     ++tree.counters.left;
   }
@@ -58,7 +58,7 @@ void PanamaEngine::wait_at_door(Incoming& in) {
   holdings_.hold_at(*place, std::move(in.packet));
   in.absorb();
   if (tree.may_begin(round)) {
-    open_doors(in);
+    begin_epoch(in);
   } else if (wanted.asks()) {
     inquire(in, wanted);
   }
@@ -78,24 +78,24 @@ void PanamaEngine::reject(Incoming& in, DropReason reason) {
 
 // The others have waited for the child that sent `last`: only rows with a packet of it can be
 // complete.
-void PanamaEngine::open_doors(const Incoming& last) {
+void PanamaEngine::begin_epoch(const Incoming& last) {
   auto& tree = last.tree;
-  const auto round = tree.doors[last.child].round;
+  const auto round = tree.early[last.child].round;
   holdings_.abandon_rows(tree);
   tree.begin(round);
   tree.last_complete = last.burst.now;
   activate(tree, last.burst.now);
   std::uint64_t of_last[initial_window];
   std::size_t count = 0;
-  for (const auto& packet : tree.doors[last.child].packets) {
+  for (const auto& packet : tree.early[last.child].packets) {
     if (packet != nullptr) {
       of_last[count++] = tree.epochs.first() + header_in(*packet).vid.value();
     }
   }
   for (std::uint8_t child = 0; child < tree.children(); ++child) {
-    for (auto& packet : tree.doors[child].packets) {
-      if (packet != nullptr && tree.doors[child].round == round) {
-        come_in(tree, child, holdings_.take_from(packet), last.burst);
+    for (auto& packet : tree.early[child].packets) {
+      if (packet != nullptr && tree.early[child].round == round) {
+        take_early(tree, child, holdings_.take_from(packet), last.burst);
       }
     }
   }
@@ -107,7 +107,8 @@ void PanamaEngine::open_doors(const Incoming& last) {
   }
 }
 
-void PanamaEngine::come_in(Tree& tree, std::uint8_t child, PacketPtr packet, const Burst& burst) {
+void PanamaEngine::take_early(Tree& tree, std::uint8_t child, PacketPtr packet,
+                              const Burst& burst) {
   const auto frame = engine::parse_frame(*packet);
   auto payload = wire::MutableCursor(frame.payload);
   auto& header = *payload.take<wire::PanamaHeader>();

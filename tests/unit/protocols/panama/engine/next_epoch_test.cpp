@@ -8,7 +8,7 @@
 namespace tributary::panama {
 namespace {
 
-class Doors : public PanamaTest {
+class NextEpoch : public PanamaTest {
  protected:
   static PanamaSpec of(PanamaSpec spec, std::uint32_t run, std::uint32_t epoch) {
     spec.run = run;
@@ -17,7 +17,7 @@ class Doors : public PanamaTest {
   }
 };
 
-TEST_F(Doors, AnEpochBeginsWithItsFirstPacketsFromAllChildren) {
+TEST_F(NextEpoch, AnEpochBeginsWithItsFirstPacketsFromAllChildren) {
   const auto tree = leaf_of(3, 3);
   start({tree});
   feed(from(tree, 0, 1), Ints{1});
@@ -25,7 +25,7 @@ TEST_F(Doors, AnEpochBeginsWithItsFirstPacketsFromAllChildren) {
   expect_drop(from(tree, 0, 2), drop::over_cap);
   expect_drop(from(tree, 0, 1), drop::duplicate);
   feed(from(tree, 1, 0), Ints{30});
-  EXPECT_EQ(harness->figure("packets_at_doors"), 3u);
+  EXPECT_EQ(harness->figure("packets_early"), 3u);
   EXPECT_EQ(harness->figure("trees_active"), 0u);
   auto sent = feed(from(tree, 2, 0), Ints{400});
   ASSERT_EQ(sent.size(), 1u);
@@ -36,7 +36,7 @@ TEST_F(Doors, AnEpochBeginsWithItsFirstPacketsFromAllChildren) {
   EXPECT_EQ(Seen(sent[0]).elements<std::int32_t>(), Ints{66});
 }
 
-TEST_F(Doors, LatePacketsOfAnotherRunEndNothing) {
+TEST_F(NextEpoch, LatePacketsOfAnotherRunEndNothing) {
   const auto tree = root_of(2);
   start({tree});
   for (std::uint32_t epoch = 0; epoch < 4; ++epoch) {
@@ -44,14 +44,14 @@ TEST_F(Doors, LatePacketsOfAnotherRunEndNothing) {
       feed(of(from(tree, 0, vid), 1, epoch));
       feed(of(from(tree, 0, vid), 7, epoch + 5));
       EXPECT_EQ(feed(of(from(tree, 1, vid), 1, epoch)).size(), vid == 0 ? 0u : 2u);
-      // What stood at the door before it has made room for the stray packet.
+      // What came early before it has made room for the stray packet.
       EXPECT_EQ(feed(of(again(from(tree, 0, vid)), 1, epoch)).size(), vid == 0 ? 2u : 1u);
     }
   }
   EXPECT_EQ(harness->drops(drop::stale), 0u);
 }
 
-TEST_F(Doors, ANewRunTakesOverFromOneThatAnOldWorkerGoesOnWith) {
+TEST_F(NextEpoch, ANewRunTakesOverFromOneThatAnOldWorkerGoesOnWith) {
   const auto tree = root_of(3);
   start({tree});
   for (PortIndex child = 0; child < 3; ++child) {
@@ -69,7 +69,7 @@ TEST_F(Doors, ANewRunTakesOverFromOneThatAnOldWorkerGoesOnWith) {
 }
 
 // Where the first ranks that die leave the others waiting with all that they may send.
-TEST_F(Doors, ANewRunTakesOverWhereTheOldOneFilledTheMemory) {
+TEST_F(NextEpoch, ANewRunTakesOverWhereTheOldOneFilledTheMemory) {
   const auto tree = root_of(3);
   start({tree}, 4);
   std::uint32_t vid = 0;
@@ -84,8 +84,8 @@ TEST_F(Doors, ANewRunTakesOverWhereTheOldOneFilledTheMemory) {
   EXPECT_EQ(feed(of(from(tree, 2), 2, 0)).size(), 3u);
 }
 
-// With one child, all children are at the door at once.
-TEST_F(Doors, ADelayedRepeatBringsNoEpochBackOfWhichTheNextHasResults) {
+// With one child, all children are there at once.
+TEST_F(NextEpoch, ADelayedRepeatBringsNoEpochBackOfWhichTheNextHasResults) {
   const auto tree = leaf_of(1, 4);
   start({tree});
   for (const std::uint32_t epoch : {3u, 4u}) {
@@ -100,7 +100,7 @@ TEST_F(Doors, ADelayedRepeatBringsNoEpochBackOfWhichTheNextHasResults) {
 }
 
 // What the epoch's late packets would wait for then all have, and who obeys was refused.
-TEST_F(Doors, ADelayedRepeatOfWhatHadItsResultBringsNoEpochBack) {
+TEST_F(NextEpoch, ADelayedRepeatOfWhatHadItsResultBringsNoEpochBack) {
   const auto tree = leaf_of(1, 4);
   start({tree}, 4);
   constexpr std::uint32_t vids = 12;
@@ -119,7 +119,7 @@ TEST_F(Doors, ADelayedRepeatOfWhatHadItsResultBringsNoEpochBack) {
 }
 
 // Without the other rack no sum can be made, whoever may be missing of this one.
-TEST_F(Doors, ARackThatIsNoQuorumBeginsNothing) {
+TEST_F(NextEpoch, ARackThatIsNoQuorumBeginsNothing) {
   auto tree = root_of(2);
   tree.workers = tree.workers_below = 8;
   tree.quorum = 7;
@@ -138,7 +138,7 @@ TEST_F(Doors, ARackThatIsNoQuorumBeginsNothing) {
 }
 
 // It has learned all numbers of the job.
-TEST_F(Doors, APortThatLiesAboutTheEpochCostsTheOthersNothing) {
+TEST_F(NextEpoch, APortThatLiesAboutTheEpochCostsTheOthersNothing) {
   const auto tree = root_of(4);
   start({tree}, 64);
   std::minstd_rand random(1);
@@ -162,7 +162,7 @@ TEST_F(Doors, APortThatLiesAboutTheEpochCostsTheOthersNothing) {
   }
 }
 
-TEST_F(Doors, WhatWaitedInAnEpochThatWasLeftIsLetGoLittleByLittle) {
+TEST_F(NextEpoch, WhatWaitedInAnEpochThatWasLeftIsLetGoLittleByLittle) {
   const auto tree = root_of(2);
   start({tree}, 256);
   for (std::uint32_t vid = 0; vid < 20; ++vid) {
@@ -187,7 +187,7 @@ TEST_F(Doors, WhatWaitedInAnEpochThatWasLeftIsLetGoLittleByLittle) {
   EXPECT_EQ(pool.outstanding(), harness->figure("packets_kept"));
 }
 
-TEST_F(Doors, WhereSomeMayBeMissingAQuorumBeginsButNotAnotherRun) {
+TEST_F(NextEpoch, WhereSomeMayBeMissingAQuorumBeginsButNotAnotherRun) {
   auto tree = root_of(4);
   tree.quorum = 3;
   start({tree});
@@ -199,7 +199,7 @@ TEST_F(Doors, WhereSomeMayBeMissingAQuorumBeginsButNotAnotherRun) {
   }
 }
 
-TEST_F(Doors, ASwitchThatIsNewBeginsWithTheLowestPacketThatSomebodyLacks) {
+TEST_F(NextEpoch, ASwitchThatIsNewBeginsWithTheLowestPacketThatSomebodyLacks) {
   const auto tree = root_of(2);
   start({tree});
   feed(of(again(from(tree, 0, 52)), 1, 3));
@@ -210,7 +210,7 @@ TEST_F(Doors, ASwitchThatIsNewBeginsWithTheLowestPacketThatSomebodyLacks) {
 
 // A repeat that was overtaken by the next epoch takes a switch with one child back; it forgets the
 // sum of VID 0 meanwhile, and VID 1 is complete.
-TEST_F(Doors, WhoComesBackToAnEpochRefusesNobodyWhoObeys) {
+TEST_F(NextEpoch, WhoComesBackToAnEpochRefusesNobodyWhoObeys) {
   const auto tree = leaf_of(1, 2);
   start({tree}, 2);
   const auto nth = [&tree](std::uint32_t epoch, std::uint32_t vid) {

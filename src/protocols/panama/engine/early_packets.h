@@ -16,7 +16,7 @@ namespace tributary::panama {
 // Where a child's packets of an epoch wait that the tree has not begun: so many as a sender may
 // send before it has a result. They stand beside the tree's memory, which may be full of what a job
 // has left that was killed.
-struct Door {
+struct EarlyPackets {
   Round round;  // of the packets
   Time since{};
   std::array<PacketPtr, initial_window> packets;
