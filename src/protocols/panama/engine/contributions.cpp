@@ -43,7 +43,7 @@ void PanamaEngine::contribute(Incoming& in) {
     return in.drop(drop::wrong_port);
   }
   if (tree.swept < tree.epochs.first()) {
-    holdings_.sweep(tree);
+    buffers_.sweep(tree);
   }
   const auto position = tree.place(in.header);
   if (!position && !tree.epochs.is_current(in.round())) {
@@ -105,7 +105,7 @@ std::optional<DropReason> PanamaEngine::find_fault(const Incoming& in, Place& at
   // Who obeys has the results of what waits once more and leaves no room for this one. Who does not
   // have them sends again.
   if (fault == drop::over_cap && !once_more && is_in_span(tree, at.position)) {
-    holdings_.evict_remade(tree);
+    buffers_.evict_remade(tree);
     fault = refusal(in, at);
   }
   if (fault != drop::over_cap || !is_stuck(in, at.position, in.burst.now)) {
@@ -127,8 +127,8 @@ std::optional<DropReason> PanamaEngine::find_fault(const Incoming& in, Place& at
 void PanamaEngine::begin_row(const Incoming& in, const Place& at) {
   auto& tree = in.tree;
   auto& row = at.row;
-  holdings_.release_waiting(tree, row);
-  holdings_.clear(tree, row);
+  buffers_.release_waiting(tree, row);
+  buffers_.clear(tree, row);
   row.state = Row::State::gathering;
   row.position = at.position;
   row.arrived = 0;
@@ -150,11 +150,11 @@ void PanamaEngine::begin_row(const Incoming& in, const Place& at) {
 void PanamaEngine::accept(Incoming& in, Row& row) {
   auto& tree = in.tree;
   if (tree.early[in.child].count() != 0) {
-    holdings_.drop_early(tree, in.child);
+    buffers_.drop_early(tree, in.child);
   }
   take(in, row);
   in.absorb();
-  holdings_.make_room(trees_);
+  buffers_.make_room(trees_);
   complete_what_can(in, row);
 }
 
@@ -169,7 +169,7 @@ void PanamaEngine::hold(Incoming& in, Row& row) {
   count_in(row.header, in.header);
   row.congested |= in.congested();
   note_question(in.tree, row, in.header);
-  holdings_.hold(in.tree, row, in.child, std::move(in.packet));
+  buffers_.hold(in.tree, row, in.child, std::move(in.packet));
 }
 
 // The child has sent this.
@@ -239,7 +239,7 @@ void PanamaEngine::on_late_contribution(Incoming& in, Row& row) {
     note(in, row);
     hold(in, row);
     in.absorb();
-    holdings_.make_room(trees_);
+    buffers_.make_room(trees_);
     send_more(in, row);
   } else {
     if (!tree.goes_on(row)) {

@@ -48,7 +48,7 @@ PanamaEngine::PanamaEngine(const PanamaConfig& config, const engine::SwitchIdent
       pool_(pool),
       lane_(lane),
       memory_(config.packet_memory),
-      holdings_(pool, self.ports, (self.ports + std::uint64_t{2}) * config.packet_memory),
+      buffers_(pool, self.ports, (self.ports + std::uint64_t{2}) * config.packet_memory),
       adder_(pool),
       frames_(pool) {
   for (const auto& tree : config.trees) {
@@ -62,7 +62,7 @@ void PanamaEngine::install(const TreeConfig& tree) {
 }
 
 void PanamaEngine::remove(Tree& tree) {
-  holdings_.remove(tree);
+  buffers_.remove(tree);
   memory_.remove(tree.grant);
   engine::add_counters(removed_, tree.counters, tree_counters);
 }
@@ -204,15 +204,15 @@ void PanamaEngine::expire(Time now, engine::Actions& /*actions*/) {
       cut(*tree);
     }
     if (now - tree->last_taken >= silence_max) {
-      holdings_.evict_remade(*tree);
+      buffers_.evict_remade(*tree);
       memory_.deactivate(tree->grant, tree->held_max());
       tree->is_cut = true;
-      holdings_.forget(*tree);
+      buffers_.forget(*tree);
     }
     waits_again |= !tree->remade_rows.empty();
   }
   const bool look_again =
-      memory_.active() > 0 || holdings_.kept() > 0 || waits_again || memory_.is_short();
+      memory_.active() > 0 || buffers_.kept() > 0 || waits_again || memory_.is_short();
   next_look_ = look_again ? now + look_interval : never;
 }
 
@@ -228,7 +228,7 @@ void PanamaEngine::look_soon(Time now) {
 
 // It has to go on with an initial window.
 void PanamaEngine::cut(Tree& tree) {
-  holdings_.evict_waiting(tree);
+  buffers_.evict_waiting(tree);
   memory_.deactivate(tree.grant, tree.held_max());
   tree.is_cut = true;
 }

@@ -9,8 +9,8 @@
 #include "engine/frame_sender.h"
 #include "packet/pool.h"
 #include "protocols/panama/engine/adder.h"
+#include "protocols/panama/engine/aggregation_buffers.h"
 #include "protocols/panama/engine/config.h"
-#include "protocols/panama/engine/holdings.h"
 #include "protocols/panama/engine/incoming.h"
 #include "protocols/panama/engine/packet_memory.h"
 #include "protocols/panama/engine/tree_table.h"
@@ -109,7 +109,7 @@ class PanamaEngine final : public engine::Engine {
   Lane lane_;
   PacketMemory memory_;
   TreeTable trees_;
-  Holdings holdings_;
+  AggregationBuffers buffers_;
   Adder adder_;
   engine::FrameSender frames_;
   TreeCounters removed_;  // of trees that are gone

@@ -70,7 +70,7 @@ std::vector<engine::Figure> PanamaEngine::figures() const {
       early += packets.count();
     }
   }
-  for (const auto& port : holdings_.ports()) {
+  for (const auto& port : buffers_.ports()) {
     held = std::max(held, port.held);
     high_water = std::max(high_water, port.high_water);
   }
@@ -82,8 +82,8 @@ std::vector<engine::Figure> PanamaEngine::figures() const {
       {"packets_granted", memory_.granted(), engine::Merge::maximum},
       {"packets_held", held, engine::Merge::maximum},
       {"packets_held_high_water", high_water, engine::Merge::maximum},
-      {"packets_kept", holdings_.kept()},
-      {"packets_kept_high_water", holdings_.kept_high_water(), engine::Merge::maximum},
+      {"packets_kept", buffers_.kept()},
+      {"packets_kept_high_water", buffers_.kept_high_water(), engine::Merge::maximum},
       {"rows_gathering", gathering},
       {"packets_early", early},
   };

@@ -37,7 +37,7 @@ void PanamaEngine::wait_for_epoch(Incoming& in) {
   }
   auto& packets = tree.early[in.child];
   if (packets.round != round) {
-    holdings_.drop_early(tree, in.child);
+    buffers_.drop_early(tree, in.child);
     packets.round = round;
   }
   auto* place = packets.place_of(in.vid());
@@ -55,14 +55,14 @@ void PanamaEngine::wait_for_epoch(Incoming& in) {
     ++tree.counters.left;
   }
   const auto wanted = in.header;
-  holdings_.hold_at(*place, std::move(in.packet));
+  buffers_.hold_at(*place, std::move(in.packet));
   in.absorb();
   if (tree.may_begin(round)) {
     begin_epoch(in);
   } else if (wanted.asks()) {
     inquire(in, wanted);
   }
-  holdings_.make_room(trees_);
+  buffers_.make_room(trees_);
 }
 
 // Nobody who asks is refused: others are asked in turn.
@@ -81,7 +81,7 @@ void PanamaEngine::reject(Incoming& in, DropReason reason) {
 void PanamaEngine::begin_epoch(const Incoming& last) {
   auto& tree = last.tree;
   const auto round = tree.early[last.child].round;
-  holdings_.abandon_rows(tree);
+  buffers_.abandon_rows(tree);
   tree.begin(round);
   tree.last_complete = last.burst.now;
   activate(tree, last.burst.now);
@@ -95,7 +95,7 @@ void PanamaEngine::begin_epoch(const Incoming& last) {
   for (std::uint8_t child = 0; child < tree.children(); ++child) {
     for (auto& packet : tree.early[child].packets) {
       if (packet != nullptr && tree.early[child].round == round) {
-        take_early(tree, child, holdings_.take_from(packet), last.burst);
+        take_early(tree, child, buffers_.take_from(packet), last.burst);
       }
     }
   }

@@ -14,7 +14,7 @@ void PanamaEngine::take_result(Incoming& in) {
   if (!sender.any()) {
     return in.drop(drop::wrong_port);
   }
-  holdings_.sweep(tree);
+  buffers_.sweep(tree);
   tree.last_taken = sender.parent ? tree.last_taken : burst.now;
   const auto found = tree.find_position(in.round(), in.vid());
   const bool known = found.has_value();
@@ -73,8 +73,8 @@ void PanamaEngine::take_result(Incoming& in) {
 void PanamaEngine::finish_row(const Incoming& in, Row& row, std::uint64_t position) {
   auto& tree = in.tree;
   tree.gathering -= row.state == Row::State::gathering && !tree.is_left(row) ? 1 : 0;
-  holdings_.release_waiting(tree, row);
-  holdings_.clear(tree, row);
+  buffers_.release_waiting(tree, row);
+  buffers_.clear(tree, row);
   if (!tree.is_known(position)) {
     row.arrived = 0;
     row.position = position;

@@ -41,7 +41,7 @@ void PanamaEngine::complete(const Cause& cause, Row& row) {
   tree.counters.partial += row.arrived != tree.all_children();
   ++tree.counters.sums;
   if (!tree.may_send_more()) {
-    holdings_.release_waiting(tree, row);
+    buffers_.release_waiting(tree, row);
   }
   --tree.gathering;
   row.state = tree.is_root() ? Row::State::done : Row::State::summed;
@@ -53,7 +53,7 @@ void PanamaEngine::complete(const Cause& cause, Row& row) {
 // row's header tells of all that waits, so that the elements that were sent must not stand behind
 // it again.
 void PanamaEngine::send_more(const Cause& cause, Row& row) {
-  holdings_.clear(cause.tree, row);
+  buffers_.clear(cause.tree, row);
   auto sum = adder_.add_up(cause.tree, row);
   if (!sum) {
     return cause.burst.actions.lose(DropReason::no_buffer);
@@ -93,7 +93,7 @@ void PanamaEngine::settle(const Cause& cause, const Row& row) {
     memory_.drain(tree.grant, tree.sent_by_all(), tree.held_max());
   }
   if (tree.grant.active) {
-    holdings_.forget_received(tree, row.position);
+    buffers_.forget_received(tree, row.position);
   }
   // What waits with a sum that may go up once more has its place until the result is there, and so
   // has what comes late to it.
@@ -128,9 +128,9 @@ void PanamaEngine::resend(const Cause& cause, Row& row, std::uint8_t flags) {
 Packet& PanamaEngine::keep(const Cause& cause, Row& row, PacketPtr packet, unsigned frames) {
   auto& body = *packet.release();
   pool_.share(body, frames + 1);
-  holdings_.keep(cause.tree, row, body);
+  buffers_.keep(cause.tree, row, body);
   look_soon(cause.burst.now);
-  holdings_.make_room(trees_);
+  buffers_.make_room(trees_);
   return body;
 }
 

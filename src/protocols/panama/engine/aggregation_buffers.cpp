@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "protocols/panama/engine/holdings.h"
+#include "protocols/panama/engine/aggregation_buffers.h"
 
 namespace tributary::panama {
 namespace {
@@ -10,7 +10,7 @@ void end_gathering(Row& row) {
 
 }  // namespace
 
-void Holdings::release_waiting(Tree& tree, Row& row) {
+void AggregationBuffers::release_waiting(Tree& tree, Row& row) {
   if (!row.holds) {
     return;
   }
@@ -33,7 +33,7 @@ void Holdings::release_waiting(Tree& tree, Row& row) {
   row.accumulator.reset();
 }
 
-void Holdings::evict_waiting(Tree& tree) {
+void AggregationBuffers::evict_waiting(Tree& tree) {
   for (std::uint64_t slot = 0; slot < tree.rows(); ++slot) {
     auto& row = tree.row(slot);
     release_waiting(tree, row);
@@ -42,7 +42,7 @@ void Holdings::evict_waiting(Tree& tree) {
   tree.gathering = 0;
 }
 
-void Holdings::evict_remade(Tree& tree) {
+void AggregationBuffers::evict_remade(Tree& tree) {
   while (!tree.remade_rows.empty()) {
     auto& row = *tree.remade_rows.back();
     release_waiting(tree, row);
@@ -52,7 +52,7 @@ void Holdings::evict_remade(Tree& tree) {
   }
 }
 
-void Holdings::abandon_rows(Tree& tree) {
+void AggregationBuffers::abandon_rows(Tree& tree) {
   for (std::uint8_t child = 0; child < tree.children(); ++child) {
     ports_[tree.config().children[child]].held -= std::exchange(tree.held[child], 0);
   }
@@ -60,7 +60,7 @@ void Holdings::abandon_rows(Tree& tree) {
   tree.remade_rows.clear();
 }
 
-void Holdings::sweep(Tree& tree) {
+void AggregationBuffers::sweep(Tree& tree) {
   const auto end = std::min(tree.swept + Tree::rows_at_once, tree.epochs.first());
   for (; tree.swept < end; ++tree.swept) {
     auto& row = tree.row(tree.swept);
@@ -71,7 +71,7 @@ void Holdings::sweep(Tree& tree) {
   }
 }
 
-void Holdings::drop_early(Tree& tree, std::uint8_t child) {
+void AggregationBuffers::drop_early(Tree& tree, std::uint8_t child) {
   for (auto& packet : tree.early[child].packets) {
     if (packet != nullptr) {
       --held_;
@@ -81,7 +81,7 @@ void Holdings::drop_early(Tree& tree, std::uint8_t child) {
   }
 }
 
-void Holdings::remove(Tree& tree) {
+void AggregationBuffers::remove(Tree& tree) {
   for (std::uint8_t child = 0; child < tree.children(); ++child) {
     drop_early(tree, child);
   }
@@ -90,7 +90,7 @@ void Holdings::remove(Tree& tree) {
 }
 
 // Who rests longest is the least likely to be asked.
-void Holdings::forget_oldest(const TreeTable& trees) {
+void AggregationBuffers::forget_oldest(const TreeTable& trees) {
   constexpr std::size_t trees_at_once = 8;
   const auto& all = trees.all();
   Tree* oldest = nullptr;

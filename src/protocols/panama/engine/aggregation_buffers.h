@@ -14,9 +14,10 @@
 
 namespace tributary::panama {
 
-// The packets that an engine holds for its trees: those that wait in rows, early ones, and
-// elements that are kept for who lost a sum or a result. Counts them, and lets go of them.
-class Holdings {
+// The packets that an engine holds for its trees (section 5: "dedicated aggregation buffers"):
+// those that wait in rows, early ones, and elements that are kept for who lost a sum or a result.
+// Counts them, and lets go of them.
+class AggregationBuffers {
  public:
   struct PortUse {
     std::uint32_t held = 0;  // packets that wait in rows, of all trees
@@ -24,7 +25,7 @@ class Holdings {
   };
 
   // There is room for `room` packets before those that rest have to make some.
-  Holdings(PacketPool& pool, PortIndex ports, std::uint64_t room)
+  AggregationBuffers(PacketPool& pool, PortIndex ports, std::uint64_t room)
       : pool_(pool), ports_(ports), room_(room) {}
 
   // In rows.
