@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <memory>
@@ -36,6 +37,24 @@ class TreeTable {
       rebuild();
     }
     return *trees_.back();
+  }
+  // Has the trees that are wanted, and no others: those that go are handed to `remove`, those that
+  // come are installed by `install`.
+  template <typename Config, typename Install, typename Remove>
+  void become(const std::vector<Config>& wanted, Install install, Remove remove) {
+    remove_if([&](Tree& tree) {
+      const bool stays = std::find(wanted.begin(), wanted.end(), tree.config()) != wanted.end();
+      if (!stays) {
+        remove(tree);
+      }
+      return !stays;
+    });
+    for (const auto& config : wanted) {
+      const auto is_it = [&config](const auto& tree) { return tree->config() == config; };
+      if (std::none_of(trees_.begin(), trees_.end(), is_it)) {
+        install(config);
+      }
+    }
   }
   // Takes those away of which `leaves` says so.
   template <typename Leaves>

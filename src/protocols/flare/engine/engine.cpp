@@ -17,20 +17,14 @@ FlareEngine::FlareEngine(const FlareConfig& config, const engine::SwitchIdentity
 }
 
 bool FlareEngine::reconfigure(const FlareConfig& config) {
-  trees_.remove_if([&](Tree& tree) {
-    const bool leaves =
-        std::find(config.trees.begin(), config.trees.end(), tree.config()) == config.trees.end();
-    if (leaves) {
-      tree.rest();
-      engine::add_counters(removed_, tree.counters, tree_counters);
-    }
-    return leaves;
-  });
-  for (const auto& tree : config.trees) {
-    if (trees_.find(tree.job) == nullptr) {
-      trees_.add(std::make_unique<Tree>(tree, self_, memory_));
-    }
-  }
+  const auto install = [this](const TreeConfig& tree) {
+    trees_.add(std::make_unique<Tree>(tree, self_, memory_));
+  };
+  const auto remove = [this](Tree& tree) {
+    tree.rest();
+    engine::add_counters(removed_, tree.counters, tree_counters);
+  };
+  trees_.become(config.trees, install, remove);
   working_memory_ = config.working_memory;
   return true;
 }
