@@ -56,6 +56,13 @@ void note_repeat(const Incoming& in, const Row& row) {
   }
 }
 
+bool replaces(const Incoming& in, const Row& row) {
+  const auto& before = header_in(*in.tree.waiting(row, in.child));
+  const auto others = row.header.contributions.value() - before.contributions.value();
+  return in.header.contributions.value() > before.contributions.value() &&
+         !is_overcount(in, others) && is_like(before, in.header);
+}
+
 bool can_add_late(const Incoming& in, const Row& row) {
   return in.tree.goes_on(row) && is_like(row.header, in.header) && has_room(in) &&
          !is_overcount(in, row.header.contributions.value());

@@ -24,6 +24,10 @@ bool is_stuck(const Incoming& in, std::uint64_t position, Time now);
 // What the sender sends again waits here from now on, or did before.
 void note_repeat(const Incoming& in, const Row& row);
 
+// The sum of a switch below takes the place of the one before, which waits: it has more workers in
+// it (section 7).
+bool replaces(const Incoming& in, const Row& row);
+
 // The worker came after the sum had gone, but before its result, and fits a sum with more in it.
 bool can_add_late(const Incoming& in, const Row& row);
 

@@ -24,11 +24,11 @@ void AggregationBuffers::release_waiting(Tree& tree, Row& row) {
       continue;
     }
     if (counted) {
-      --ports_[tree.config().children[child]].held;
-      --tree.held[child];
+      let_go(tree, row, child);
+    } else {
+      --held_;
+      tree.waiting(row, child).reset();
     }
-    --held_;
-    tree.waiting(row, child).reset();
   }
   row.accumulator.reset();
 }
@@ -45,8 +45,7 @@ void AggregationBuffers::evict_waiting(Tree& tree) {
 void AggregationBuffers::evict_remade(Tree& tree) {
   while (!tree.remade_rows.empty()) {
     auto& row = *tree.remade_rows.back();
-    release_waiting(tree, row);
-    clear(tree, row);
+    vacate(tree, row);
     tree.gathering -= row.state == Row::State::gathering ? 1 : 0;
     row.state = row.was_done ? Row::State::done : Row::State::summed;
   }
@@ -60,7 +59,7 @@ void AggregationBuffers::abandon_rows(Tree& tree) {
   tree.remade_rows.clear();
 }
 
-void AggregationBuffers::sweep(Tree& tree) {
+void AggregationBuffers::sweep_some(Tree& tree) {
   const auto end = std::min(tree.swept + Tree::rows_at_once, tree.epochs.first());
   for (; tree.swept < end; ++tree.swept) {
     auto& row = tree.row(tree.swept);

@@ -10,7 +10,6 @@
 
 #include "packet/pool.h"
 #include "protocols/panama/engine/tree.h"
-#include "protocols/panama/engine/tree_table.h"
 
 namespace tributary::panama {
 
@@ -36,8 +35,20 @@ class AggregationBuffers {
     ++held_;
     tree.waiting(row, child) = std::move(packet);
   }
+  // One of them goes.
+  void let_go(Tree& tree, Row& row, std::uint8_t child) {
+    --ports_[tree.config().children[child]].held;
+    --tree.held[child];
+    --held_;
+    tree.waiting(row, child).reset();
+  }
   // Gives back the memory of the packets that wait, and what is left of them.
   void release_waiting(Tree& tree, Row& row);
+  // Also of what is kept.
+  void vacate(Tree& tree, Row& row) {
+    release_waiting(tree, row);
+    clear(tree, row);
+  }
   // The same for all rows, and at once: looks at every row.
   void evict_waiting(Tree& tree);
   // Of what was complete before, and was remade.
@@ -45,7 +56,11 @@ class AggregationBuffers {
   // What waits of an epoch that the tree leaves: its memory is the next one's at once. Its packets
   // are let go in time, by sweep(): it is only one packet that has the tree go on.
   void abandon_rows(Tree& tree);
-  void sweep(Tree& tree);
+  void sweep(Tree& tree) {
+    if (tree.swept < tree.epochs.first()) {
+      sweep_some(tree);
+    }
+  }
 
   // Early ones; what waited in the place goes.
   void hold_at(PacketPtr& place, PacketPtr packet) {
@@ -95,6 +110,7 @@ class AggregationBuffers {
   std::uint64_t kept_high_water() const { return kept_high_water_; }
 
  private:
+  void sweep_some(Tree& tree);
   void forget_oldest(const TreeTable& trees);
 
   PacketPool& pool_;

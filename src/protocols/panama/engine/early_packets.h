@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "packet/clock.h"
 #include "packet/pool.h"
@@ -13,40 +15,82 @@
 
 namespace tributary::panama {
 
-// Where a child's packets of an epoch wait that the tree has not begun: so many as a sender may
-// send before it has a result. They stand beside the tree's memory, which may be full of what a job
-// has left that was killed.
-struct EarlyPackets {
-  Round round;  // of the packets
-  Time since{};
-  std::array<PacketPtr, initial_window> packets;
+// Packets of epochs that a tree has not begun, by child: of one epoch each, and so many as a sender
+// may send before it has a result. They stand beside the tree's memory, which may be full of what a
+// job has left that was killed.
+class EarlyPackets {
+ public:
+  struct OfChild {
+    Round round;
+    Time since{};
+    std::array<PacketPtr, initial_window> packets;
 
-  std::uint32_t count() const {
-    return static_cast<std::uint32_t>(std::count_if(
-        packets.begin(), packets.end(), [](const PacketPtr& packet) { return packet != nullptr; }));
-  }
-  // Workers behind the packet with most of them.
-  std::uint32_t contributions() const {
-    std::uint32_t most = 0;
-    for (const auto& packet : packets) {
-      most = packet == nullptr
-                 ? most
-                 : std::max<std::uint32_t>(most, header_in(*packet).contributions.value());
+    std::uint32_t count() const {
+      return static_cast<std::uint32_t>(packets.size()) -
+             static_cast<std::uint32_t>(std::count(packets.begin(), packets.end(), nullptr));
     }
-    return most;
+    // Where that VID waits or may wait; null where others do.
+    PacketPtr* place_of(std::uint32_t vid) {
+      PacketPtr* free = nullptr;
+      for (auto& packet : packets) {
+        if (packet != nullptr && header_in(*packet).vid.value() == vid) {
+          return &packet;
+        }
+        free = free == nullptr && packet == nullptr ? &packet : free;
+      }
+      return free;
+    }
+  };
+  // What is there of an epoch.
+  struct OfEpoch {
+    std::uint64_t children = 0;  // by index
+    std::uint32_t workers = 0;   // behind them: each child's packet with most of them
+    std::uint32_t lowest_vid = ~std::uint32_t{0};
+    bool again = false;  // some were sent before
+  };
+
+  explicit EarlyPackets(std::size_t children) : of_(children) {}
+
+  OfChild& operator[](std::size_t child) { return of_[child]; }
+  const OfChild& operator[](std::size_t child) const { return of_[child]; }
+
+  OfEpoch find(const Round& round) const {
+    OfEpoch all;
+    for (std::size_t child = 0; child < of_.size(); ++child) {
+      std::uint32_t most = 0;
+      for (const auto& packet : of_[child].packets) {
+        if (packet != nullptr && of_[child].round == round) {
+          const auto& header = header_in(*packet);
+          most = std::max<std::uint32_t>(most, header.contributions.value());
+          all.children |= std::uint64_t{1} << child;
+          all.lowest_vid = std::min(all.lowest_vid, header.vid.value());
+          all.again |= header.retransmission();
+        }
+      }
+      all.workers += most;
+    }
+    return all;
   }
-  bool is_at(const Round& other) const { return round == other && count() != 0; }
-  // Where that VID waits or may wait; null where others do.
-  PacketPtr* place_of(std::uint32_t vid) {
-    const auto find = [this](auto fits) {
-      const auto found = std::find_if(packets.begin(), packets.end(), fits);
-      return found == packets.end() ? nullptr : &*found;
-    };
-    auto* same = find([vid](const PacketPtr& packet) {
-      return packet != nullptr && header_in(*packet).vid.value() == vid;
-    });
-    return same != nullptr ? same : find([](const PacketPtr& packet) { return packet == nullptr; });
+  std::uint32_t count() const {
+    std::uint32_t sum = 0;
+    for (const auto& child : of_) {
+      sum += child.count();
+    }
+    return sum;
   }
+  // Whose packets have waited for longest; null where none do.
+  const OfChild* longest() const {
+    const OfChild* found = nullptr;
+    for (const auto& child : of_) {
+      if (child.count() != 0 && (found == nullptr || child.since < found->since)) {
+        found = &child;
+      }
+    }
+    return found;
+  }
+
+ private:
+  std::vector<OfChild> of_;
 };
 
 }  // namespace tributary::panama

@@ -13,7 +13,7 @@
 #include "protocols/panama/engine/config.h"
 #include "protocols/panama/engine/incoming.h"
 #include "protocols/panama/engine/packet_memory.h"
-#include "protocols/panama/engine/tree_table.h"
+#include "protocols/panama/engine/tree.h"
 #include "protocols/panama/wire.h"
 
 namespace tributary::panama {
@@ -46,15 +46,11 @@ class PanamaEngine final : public engine::Engine {
   bool reconfigure(const PanamaConfig& config);
 
  private:
-  void install(const TreeConfig& tree);
-  void remove(Tree& tree);
   void activate(Tree& tree, Time now);
   void look_soon(Time now);
   void cut(Tree& tree);
 
   // What comes in, with the tree that its header names.
-  static void prefetch_row(const Tree* tree, const engine::Frame& frame);
-  static void prefetch_elements(Tree* tree, const engine::Frame& frame);
   bool join(engine::Arrival& arrival, Tree& tree, const Burst& burst);
   void handle(engine::Arrival& arrival, Tree* tree, const Burst& burst);
 
@@ -62,8 +58,8 @@ class PanamaEngine final : public engine::Engine {
   void contribute(Incoming& in);
   std::optional<DropReason> find_fault(const Incoming& in, Place& at, bool once_more);
   void begin_row(const Incoming& in, const Place& at);
-  void accept(Incoming& in, Row& row);
   void take(Incoming& in, Row& row);
+  void accept(Incoming& in, Row& row);
   void hold(Incoming& in, Row& row);
   void note(const Incoming& in, Row& row);
   void replace(Incoming& in, Row& row);
@@ -75,7 +71,7 @@ class PanamaEngine final : public engine::Engine {
   void wait_for_epoch(Incoming& in);
   void reject(Incoming& in, DropReason reason);
   void begin_epoch(const Incoming& last);
-  void take_early(Tree& tree, std::uint8_t child, PacketPtr packet, const Burst& burst);
+  Row* take_early(Tree& tree, PacketPtr packet, const Burst& burst);
 
   // Sums.
   void complete_what_can(const Cause& cause, Row& row);
@@ -103,7 +99,6 @@ class PanamaEngine final : public engine::Engine {
                wire::Bytes elements);
   void relay(Incoming& in, DropReason otherwise);
 
-  PanamaConfig config_;
   engine::SwitchIdentity self_;
   PacketPool& pool_;
   Lane lane_;

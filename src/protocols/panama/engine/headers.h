@@ -38,6 +38,17 @@ inline bool is_like(const wire::PanamaHeader& a, const wire::PanamaHeader& b) {
          a.op == b.op && a.fin() == b.fin();
 }
 
+// It neither asks nor answers: what it says of its epoch is left.
+inline void clear_marks(wire::PanamaHeader& header) {
+  header.flags &= wire::PanamaHeader::fin_bit | wire::PanamaHeader::version_mask;
+}
+
+// Options are not ours to rewrite.
+inline bool is_addressed_to(const engine::Frame& frame, const TreeConfig& tree) {
+  return frame.ipv4->header_bytes() == sizeof(wire::Ipv4Header) &&
+         frame.ipv4->destination == tree.group;
+}
+
 inline constexpr std::uint8_t tos_without_ecn = wire::panama_dscp << 2;
 
 // Of a tree's packets that begin at this switch, but for lengths, ECN and PANAMA's own header.

@@ -23,12 +23,20 @@ struct Cause {
 
 // One packet that passed every check, of a tree that is installed; whoever keeps it moves it away.
 struct Incoming : Cause {
+  Incoming(Tree& its_tree, PacketPtr its_packet, const engine::Frame& its_frame,
+           const Burst& its_burst)
+      : Cause{its_tree, its_packet->ingress, its_burst},
+        packet(std::move(its_packet)),
+        frame(its_frame),
+        header(*reinterpret_cast<wire::PanamaHeader*>(frame.payload.data())),
+        child(tree.child_of(port)) {}
+
   PacketPtr packet;
   const engine::Frame& frame;
   wire::PanamaHeader& header;
-  wire::MutableBytes payload;
   std::uint8_t child;  // from whom it comes; Tree::no_child: from none
 
+  wire::MutableBytes elements() const { return frame.payload.subspan(sizeof header); }
   Round round() const { return round_of(header); }
   std::uint32_t vid() const { return header.vid.value(); }
   bool congested() const { return (frame.ipv4->tos & wire::ecn::mask) == wire::ecn::ce; }

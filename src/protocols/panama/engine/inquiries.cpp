@@ -96,8 +96,8 @@ void PanamaEngine::relay(Incoming& in, DropReason otherwise) {
   headers.panama = in.header;
   headers.panama.flags |= wire::PanamaHeader::answer_bit;
   lower_cap(tree, headers.panama);
-  address(headers, in.congested(), in.payload.size());
-  send_to(in, askers, headers, in.payload);
+  address(headers, in.congested(), in.elements().size());
+  send_to(in, askers, headers, in.elements());
   in.absorb();
 }
 

@@ -12,30 +12,13 @@ namespace {
 
 // The first packet of the epoch that somebody has waited for longest.
 std::optional<engine::WaitingBlock> waiting_for_epoch(const Tree& tree) {
-  const auto waits_longer = [](const EarlyPackets& a, const EarlyPackets& b) {
-    return a.count() != 0 && (b.count() == 0 || a.since < b.since);
-  };
-  const auto& longest = *std::min_element(tree.early.begin(), tree.early.end(), waits_longer);
-  if (longest.count() == 0) {
+  const auto* longest = tree.early.longest();
+  if (longest == nullptr) {
     return std::nullopt;
   }
-  engine::WaitingBlock waiting{~std::uint32_t{0}, 0, 0, longest.since, longest.round.epoch};
-  for (std::size_t child = 0; child < tree.early.size(); ++child) {
-    const auto& packets = tree.early[child];
-    const wire::PanamaHeader* lowest = nullptr;
-    for (const auto& packet : packets.packets) {
-      if (packet != nullptr &&
-          (lowest == nullptr || header_in(*packet).vid.value() < lowest->vid.value())) {
-        lowest = &header_in(*packet);
-      }
-    }
-    if (lowest != nullptr && packets.round == longest.round) {
-      waiting.block = std::min(waiting.block, lowest->vid.value());
-      waiting.contributions += lowest->contributions.value();
-      waiting.arrived |= std::uint64_t{1} << child;
-    }
-  }
-  return waiting;
+  const auto there = tree.early.find(longest->round);
+  return engine::WaitingBlock{there.lowest_vid, there.workers, there.children, longest->since,
+                              longest->round.epoch};
 }
 
 // In the order of their positions.
@@ -66,9 +49,7 @@ std::vector<engine::Figure> PanamaEngine::figures() const {
   for (const auto& tree : trees_.all()) {
     engine::add_counters(sums, tree->counters, tree_counters);
     gathering += tree->gathering;
-    for (const auto& packets : tree->early) {
-      early += packets.count();
-    }
+    early += tree->early.count();
   }
   for (const auto& port : buffers_.ports()) {
     held = std::max(held, port.held);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // How a tree comes to its next epoch: none of its children begins one alone.
-#include <algorithm>
+#include <array>
+#include <cstddef>
 #include <utility>
 
 #include "protocols/panama/engine/admission.h"
@@ -80,55 +81,45 @@ void PanamaEngine::reject(Incoming& in, DropReason reason) {
 // complete.
 void PanamaEngine::begin_epoch(const Incoming& last) {
   auto& tree = last.tree;
-  const auto round = tree.early[last.child].round;
+  const auto round = last.round();
   buffers_.abandon_rows(tree);
-  tree.begin(round);
-  tree.last_complete = last.burst.now;
+  tree.begin(round, last.burst.now);
   activate(tree, last.burst.now);
-  std::uint64_t of_last[initial_window];
-  std::size_t count = 0;
-  for (const auto& packet : tree.early[last.child].packets) {
-    if (packet != nullptr) {
-      of_last[count++] = tree.epochs.first() + header_in(*packet).vid.value();
-    }
-  }
+  std::array<Row*, initial_window> of_last{};
   for (std::uint8_t child = 0; child < tree.children(); ++child) {
-    for (auto& packet : tree.early[child].packets) {
-      if (packet != nullptr && tree.early[child].round == round) {
-        take_early(tree, child, buffers_.take_from(packet), last.burst);
+    auto& early = tree.early[child];
+    for (std::size_t i = 0; early.round == round && i < early.packets.size(); ++i) {
+      if (early.packets[i] != nullptr) {
+        auto* row = take_early(tree, buffers_.take_from(early.packets[i]), last.burst);
+        of_last[i] = child == last.child ? row : of_last[i];
       }
     }
   }
-  while (count > 0) {
-    const auto position = of_last[--count];
-    if (tree.is_known(position)) {
-      complete_what_can(last, tree.row(position));
+  for (auto* row : of_last) {
+    if (row != nullptr) {
+      complete_what_can(last, *row);
     }
   }
 }
 
-void PanamaEngine::take_early(Tree& tree, std::uint8_t child, PacketPtr packet,
-                              const Burst& burst) {
+// Null: it does not fit.
+Row* PanamaEngine::take_early(Tree& tree, PacketPtr packet, const Burst& burst) {
   const auto frame = engine::parse_frame(*packet);
-  auto payload = wire::MutableCursor(frame.payload);
-  auto& header = *payload.take<wire::PanamaHeader>();
-  Incoming in{{tree, tree.config().children[child], burst},
-              std::move(packet),
-              frame,
-              header,
-              payload.rest(),
-              child};
+  Incoming in(tree, std::move(packet), frame, burst);
   const auto position = tree.epochs.first() + in.vid();
   const Place at{tree.row(position), position, tree.is_known(position)};
   if (const auto fault = refusal(in, at)) {
     tree.counters.over_cap += *fault == drop::over_cap;
     ++tree.counters.left;
-    return burst.actions.lose(*fault);
+    burst.actions.lose(*fault);
+    return nullptr;
   }
   if (!at.joins) {
     begin_row(in, at);
   }
-  take(in, at.row);
+  ++tree.counters.contributions;
+  hold(in, at.row);
+  return &at.row;
 }
 
 }  // namespace tributary::panama

@@ -59,7 +59,7 @@ void PanamaEngine::take_result(Incoming& in) {
   if (sender.parent) {
     headers.ipv4 = ip;
   }
-  in.packet->narrow_to(sizeof headers, in.payload.size());
+  in.packet->narrow_to(sizeof headers, in.elements().size());
   multicast(in, row, std::move(in.packet), headers);
   // From below it is news to whoever is above, as a sum would be.
   if (!sender.parent && !tree.is_root()) {
@@ -73,8 +73,7 @@ void PanamaEngine::take_result(Incoming& in) {
 void PanamaEngine::finish_row(const Incoming& in, Row& row, std::uint64_t position) {
   auto& tree = in.tree;
   tree.gathering -= row.state == Row::State::gathering && !tree.is_left(row) ? 1 : 0;
-  buffers_.release_waiting(tree, row);
-  buffers_.clear(tree, row);
+  buffers_.vacate(tree, row);
   if (!tree.is_known(position)) {
     row.arrived = 0;
     row.position = position;
@@ -84,7 +83,7 @@ void PanamaEngine::finish_row(const Incoming& in, Row& row, std::uint64_t positi
   row.congested = in.congested();
   row.header = in.header;
   if (row.header.answers()) {
-    row.header.flags &= wire::PanamaHeader::fin_bit | wire::PanamaHeader::version_mask;
+    clear_marks(row.header);
     wire::reseal(row.header);
   }
 }

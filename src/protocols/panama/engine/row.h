@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
 #include "engine/shared_elements.h"
 #include "packet/clock.h"
 #include "packet/pool.h"
+#include "protocols/panama/engine/headers.h"
 #include "protocols/panama/wire.h"
 #include "reduce/kernel.h"
 
@@ -37,6 +39,38 @@ struct Row {
   wire::PanamaHeader header;      // what is common to all, and the sums of what is not
 
   bool has(std::uint8_t child) const { return (arrived >> child & 1) != 0; }
+
+  // Gathers from now on. Nothing may be in it; `first` is what comes first.
+  void begin(std::uint64_t at, const wire::PanamaHeader& first, Time now) {
+    state = State::gathering;
+    position = at;
+    arrived = 0;
+    next = 0;
+    holds = true;
+    remade = was_done = congested = false;
+    since = now;
+    kernel = &reduce::kernel(first.element_type, first.op);
+    header = first;
+    clear_marks(header);
+    header.contributions = std::uint16_t{0};
+    header.fingerprint = std::uint64_t{0};
+    header.wnd_cap = wire::PanamaHeader::wnd_cap_none;
+    header.rank = wire::PanamaHeader::no_rank;
+  }
+  // What a contribution says of itself is added to what the others say ...
+  void count_in(const wire::PanamaHeader& one, bool marked) {
+    header.contributions =
+        static_cast<std::uint16_t>(header.contributions.value() + one.contributions.value());
+    header.fingerprint = header.fingerprint.value() + one.fingerprint.value();
+    header.wnd_cap = std::min(header.wnd_cap.value(), one.wnd_cap.value());
+    congested |= marked;
+  }
+  // ... and taken out again, but for what cannot be.
+  void count_out(const wire::PanamaHeader& one) {
+    header.contributions =
+        static_cast<std::uint16_t>(header.contributions.value() - one.contributions.value());
+    header.fingerprint = header.fingerprint.value() - one.fingerprint.value();
+  }
 };
 
 }  // namespace tributary::panama

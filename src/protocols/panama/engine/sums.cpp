@@ -72,7 +72,7 @@ void PanamaEngine::pass_on(const Cause& cause, Row& row, PacketPtr sum) {
   if (tree.is_root()) {
     tree.note_cap(row.position, row.header.wnd_cap.value());
     row.header.kind = wire::PanamaKind::result;
-    row.header.flags &= wire::PanamaHeader::fin_bit | wire::PanamaHeader::version_mask;
+    clear_marks(row.header);
   }
   wire::seal(row.header, std::as_const(*sum).bytes());
   const auto headers = tree.headers_for(row, row.header);

@@ -58,57 +58,32 @@ std::optional<std::uint64_t> Tree::place(const wire::PanamaHeader& header) const
 }
 
 bool Tree::may_begin(const Round& round) const {
-  std::uint32_t children_there = 0;
-  std::uint32_t workers_there = 0;
-  for (const auto& packets : early) {
-    children_there += packets.is_at(round) ? 1 : 0;
-    workers_there += packets.is_at(round) ? packets.contributions() : 0;
-  }
+  const auto there = early.find(round);
   const bool some_may_be_late =
       epochs.is_of_this_run(round) ? epochs.is_newer(round) : !grant.active;
-  return children_there == children() ||
-         (some_may_be_late && is_partial() && workers_there >= needed_);
+  return there.children == all_children() ||
+         (some_may_be_late && is_partial() && there.workers >= needed_);
 }
 
-// Windows start at the initial one: what is further on shows that this switch began in the middle.
-std::uint32_t Tree::first_vid(const Round& round) const {
-  auto lowest = ~std::uint32_t{0};
-  for (const auto& packets : early) {
-    for (const auto& packet : packets.packets) {
-      if (packet != nullptr && packets.round == round) {
-        lowest = std::min(lowest, header_in(*packet).vid.value());
-      }
-    }
-  }
-  return lowest < initial_window ? 0 : lowest;
-}
-
-// Some of its packets were sent before: to this switch in an earlier life, perhaps.
-bool Tree::is_again(const Round& round) const {
-  return std::any_of(early.begin(), early.end(), [&round](const EarlyPackets& packets) {
-    return std::any_of(
-        packets.packets.begin(), packets.packets.end(), [&](const PacketPtr& packet) {
-          return packet != nullptr && packets.round == round && header_in(*packet).retransmission();
-        });
-  });
-}
-
-void Tree::begin(const Round& round) {
+void Tree::begin(const Round& round, Time now) {
+  const auto there = early.find(round);
+  // Windows start at the initial one: what is further on shows that this switch began in the
+  // middle. What was sent before may have been, to this switch in an earlier life.
+  const auto first_vid = there.lowest_vid < initial_window ? 0 : there.lowest_vid;
   const auto first = top;
   if (!epochs.is_of_this_run(round)) {
     std::fill(highest.begin(), highest.end(), first);
   }
-  const bool is_first = !epochs.any();
+  // Of an epoch that it was in before, the switch knows what it has granted; of the first one, not
+  // even where all packets are new: those below may have been restarted with it.
+  const bool may_be_in_the_middle = !epochs.any() || first_vid != 0 || there.again;
   epochs.begin(round, first);
+  is_cut = epochs.is_again() ? is_cut : may_be_in_the_middle;
   std::fill(beyond_.begin(), beyond_.end(), 0);
   fin.reset();
   has_results = false;
-  // Of an epoch that it was in before, the switch knows what it has granted; of the first one, not
-  // even where all packets are new: those below may have been restarted with it.
-  const bool may_be_in_the_middle = is_first || first_vid(round) != 0 || is_again(round);
-  is_cut = epochs.is_again() ? is_cut : may_be_in_the_middle;
-  expected = first + first_vid(round);
-  skipped_ = expected;
+  last_complete = now;
+  expected = skipped_ = first + first_vid;
   swept = std::max(swept, first - std::min(first, rows()));
 }
 
@@ -229,13 +204,6 @@ void Tree::prefetch(const Round& round, std::uint32_t vid) const {
   const auto& wanted = row(epochs.first() + vid);
   engine::prefetch(&wanted, sizeof(Row));
   __builtin_prefetch(&waiting_[place_of(wanted)]);
-}
-
-Row* Tree::find(const Round& round, std::uint32_t vid) {
-  if (!epochs.is_current(round) || !is_known(epochs.first() + vid)) {
-    return nullptr;
-  }
-  return &row(epochs.first() + vid);
 }
 
 }  // namespace tributary::panama

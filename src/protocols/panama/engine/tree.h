@@ -11,6 +11,7 @@
 #include "engine/counters.h"
 #include "engine/engine.h"
 #include "engine/tree_place.h"
+#include "engine/tree_table.h"
 #include "packet/clock.h"
 #include "protocols/panama/engine/config.h"
 #include "protocols/panama/engine/early_packets.h"
@@ -173,7 +174,7 @@ class Tree {
   bool may_begin(const Round& round) const;
   // The job goes on with (or starts over at) this epoch, of which the first packets are
   // there. What gathered is left behind.
-  void begin(const Round& round);
+  void begin(const Round& round, Time now);
   // Where the tree, which stands still, may begin anew for the sake of what the child repeats at
   // `position`. No value: that is further off than all windows, and not all children are.
   std::optional<std::uint64_t> find_new_beginning(std::uint8_t child, std::uint64_t position);
@@ -231,7 +232,6 @@ class Tree {
   // The next positions from which on that was not so when they were last looked at.
   std::pair<std::uint64_t, std::uint64_t> let_go_on();
   void prefetch(const Round& round, std::uint32_t vid) const;
-  Row* find(const Round& round, std::uint32_t vid);
 
   Grant grant;
   Epochs epochs;
@@ -240,9 +240,9 @@ class Tree {
   std::optional<std::uint64_t> fin;
   std::uint32_t gathering = 0;  // rows
   std::uint32_t gathering_high_water = 0;
-  std::vector<Row*> remade_rows;       // those of this epoch that hold something
-  std::uint32_t kept = 0;              // rows with shared elements
-  std::vector<EarlyPackets> early;     // by child
+  std::vector<Row*> remade_rows;  // those of this epoch that hold something
+  std::uint32_t kept = 0;         // rows with shared elements
+  EarlyPackets early;
   std::vector<std::uint32_t> held;     // packets that wait in rows, by child
   std::vector<std::uint64_t> highest;  // behind the last position that the child sent
   std::vector<Repeat> repeated;        // by child: the lowest that it repeats and that is here
@@ -259,13 +259,11 @@ class Tree {
   TreeCounters counters;
 
  private:
-  std::uint32_t first_vid(const Round& round) const;
   std::uint64_t received_by_all(std::uint64_t position, std::uint64_t window) const;
   // How far beyond what he lacks somebody may have sent.
   std::uint64_t window_max() const {
     return is_cut ? rows() : std::max(grant.packets, initial_window);
   }
-  bool is_again(const Round& round) const;
   std::size_t place_of(const Row& row) const {
     return static_cast<std::size_t>(&row - rows_.data()) * config_.children.size();
   }
@@ -284,5 +282,7 @@ class Tree {
   std::uint64_t received_ = 0;         // everybody has the results before it
   std::uint64_t cap_position_ = 0;     // of what tells cap_told
 };
+
+using TreeTable = engine::TreeTable<Tree>;
 
 }  // namespace tributary::panama

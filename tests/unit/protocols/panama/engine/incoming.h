@@ -11,20 +11,14 @@ namespace tributary::panama {
 // A packet as the engine sees it once it has passed every check.
 struct Arrived {
   Arrived(Tree& tree, PacketPtr packet)
-      : port(packet->ingress),
-        frame(engine::parse_frame(*packet)),
-        view(wire::parse_panama(frame.payload)),
-        incoming{{tree, port, burst}, std::move(packet), frame,
-                 *view.header,        view.payload,      tree.child_of(port)} {}
+      : frame(engine::parse_frame(*packet)), incoming(tree, std::move(packet), frame, burst) {}
   Arrived(const Arrived&) = delete;
   Arrived& operator=(const Arrived&) = delete;
 
   Ledger ledger;
   engine::Actions actions{ledger};
   Burst burst{Time{}, actions};
-  PortIndex port;
   engine::Frame frame;
-  wire::PanamaView view;
   Incoming incoming;
 };
 

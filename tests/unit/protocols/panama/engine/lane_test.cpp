@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The lane for what is expected and the general path say the same of every packet, sound or not.
+#include "protocols/panama/engine/lane.h"
+
 #include <algorithm>
 #include <random>
 
 #include "fixture.h"
-#include "protocols/panama/engine/repetition.h"
 
 namespace tributary::panama {
 namespace {
@@ -206,6 +207,18 @@ TEST_P(PanamaLane, DecidesAsTheGeneralPath) {
   EXPECT_TRUE(express.harness.ledger.balanced());
 }
 INSTANTIATE_TEST_SUITE_P(Seeds, PanamaLane, testing::Range(0u, 24u));
+
+TEST(PanamaLocate, AFrameNamesItsTree) {
+  HeapPacketPool pool(2, 512);
+  TreeTable trees;
+  auto& tree = trees.add(std::make_unique<Tree>(root_of(1, 3), self, 2));
+  auto packet = test::make_panama(pool, from(tree.config(), 0), Ints{1});
+  auto frame = engine::parse_frame(*packet);
+  EXPECT_EQ(locate(trees, frame), &tree);
+  frame.payload = frame.payload.first(sizeof(wire::PanamaHeader) - 1);
+  EXPECT_EQ(locate(trees, frame), nullptr);
+  EXPECT_EQ(locate(trees, engine::Frame{}), nullptr);
+}
 
 TEST(PanamaRepetition, LooksAtEveryBitThatContributionsShareAndAtNoOther) {
   const wire::PanamaHeader first;
