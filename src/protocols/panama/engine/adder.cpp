@@ -17,7 +17,7 @@ void Adder::add_in_order(Tree& tree, Row& row) {
     return;
   }
   for (; row.next < tree.children() && (row.arrived >> row.next & 1) != 0; ++row.next) {
-    auto packet = std::move(tree.waiting(row, row.next));
+    auto packet = std::move(row.waiting[row.next]);
     if (row.next == 0) {
       row.elements = elements_in(*packet);
       row.accumulator = std::move(packet);
@@ -37,7 +37,7 @@ PacketPtr Adder::add_up(Tree& tree, Row& row) {
   PacketPtr sum;
   void* accumulator = wide_.get();
   for (std::uint8_t child = 0; child < tree.children(); ++child) {
-    auto& packet = tree.waiting(row, child);
+    auto& packet = row.waiting[child];
     if (!packet) {
       continue;
     }

@@ -57,7 +57,7 @@ void note_repeat(const Incoming& in, const Row& row) {
 }
 
 bool replaces(const Incoming& in, const Row& row) {
-  const auto& before = header_in(*in.tree.waiting(row, in.child));
+  const auto& before = header_in(*row.waiting[in.child]);
   const auto others = row.header.contributions.value() - before.contributions.value();
   return in.header.contributions.value() > before.contributions.value() &&
          !is_overcount(in, others) && is_like(before, in.header);

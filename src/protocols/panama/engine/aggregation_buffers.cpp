@@ -16,7 +16,7 @@ void AggregationBuffers::release_waiting(Tree& tree, Row& row) {
   }
   const bool counted = !tree.is_left(row);
   if (counted && row.remade) {
-    tree.forget_remade(row);
+    tree.remade.remove(row);
   }
   row.holds = false;
   for (std::uint8_t child = 0; child < tree.children(); ++child) {
@@ -27,7 +27,7 @@ void AggregationBuffers::release_waiting(Tree& tree, Row& row) {
       let_go(tree, row, child);
     } else {
       --held_;
-      tree.waiting(row, child).reset();
+      row.waiting[child].reset();
     }
   }
   row.accumulator.reset();
@@ -43,8 +43,8 @@ void AggregationBuffers::evict_waiting(Tree& tree) {
 }
 
 void AggregationBuffers::evict_remade(Tree& tree) {
-  while (!tree.remade_rows.empty()) {
-    auto& row = *tree.remade_rows.back();
+  while (!tree.remade.empty()) {
+    auto& row = tree.remade.last();
     vacate(tree, row);
     tree.gathering -= row.state == Row::State::gathering ? 1 : 0;
     row.state = row.was_done ? Row::State::done : Row::State::summed;
@@ -56,7 +56,7 @@ void AggregationBuffers::abandon_rows(Tree& tree) {
     ports_[tree.config().children[child]].held -= std::exchange(tree.held[child], 0);
   }
   tree.gathering = 0;
-  tree.remade_rows.clear();
+  tree.remade.clear();
 }
 
 void AggregationBuffers::sweep_some(Tree& tree) {
@@ -88,6 +88,26 @@ void AggregationBuffers::remove(Tree& tree) {
   kept_ -= tree.kept;
 }
 
+void AggregationBuffers::forget_before(Tree& tree, std::uint64_t before,
+                                       std::uint64_t rows_at_most) {
+  // What is let go was last looked at a window ago.
+  constexpr std::uint64_t row_ahead = 8;
+  constexpr std::uint64_t elements_ahead = 4;
+  // Positions jump where VIDs are left out: what is older than a ring may still be in it.
+  auto& from = tree.kept_from;
+  from = std::max(from, before - std::min(before, tree.rows()));
+  const auto end = std::min(before, from + std::min(rows_at_most, tree.rows()));
+  for (; tree.kept > 0 && from < end; ++from) {
+    __builtin_prefetch(&tree.row(from + row_ahead).kept);
+    tree.row(from + elements_ahead).kept.prefetch();
+    auto& row = tree.row(from);
+    if (row.position <= from) {
+      clear(tree, row);
+    }
+  }
+  from = tree.kept == 0 ? std::max(from, before) : from;
+}
+
 // Who rests longest is the least likely to be asked.
 void AggregationBuffers::forget_oldest(const TreeTable& trees) {
   constexpr std::size_t trees_at_once = 8;
@@ -101,7 +121,7 @@ void AggregationBuffers::forget_oldest(const TreeTable& trees) {
     }
   }
   if (oldest != nullptr) {
-    kept_ -= oldest->forget(oldest->top, Tree::rows_at_once);
+    forget_before(*oldest, oldest->top, Tree::rows_at_once);
   }
 }
 

@@ -33,14 +33,14 @@ class AggregationBuffers {
     port.high_water = std::max(port.high_water, ++port.held);
     ++tree.held[child];
     ++held_;
-    tree.waiting(row, child) = std::move(packet);
+    row.waiting[child] = std::move(packet);
   }
   // One of them goes.
   void let_go(Tree& tree, Row& row, std::uint8_t child) {
     --ports_[tree.config().children[child]].held;
     --tree.held[child];
     --held_;
-    tree.waiting(row, child).reset();
+    row.waiting[child].reset();
   }
   // Gives back the memory of the packets that wait, and what is left of them.
   void release_waiting(Tree& tree, Row& row);
@@ -77,7 +77,8 @@ class AggregationBuffers {
   // Kept: one of the holders of `body` is the row.
   void keep(Tree& tree, Row& row, Packet& body) {
     row.kept = engine::SharedElements(pool_, body);
-    tree.count_kept(row);
+    ++tree.kept;
+    tree.kept_from = std::min(tree.kept_from, row.position);
     kept_high_water_ = std::max(kept_high_water_, ++kept_);
   }
   void clear(Tree& tree, Row& row) {
@@ -88,10 +89,11 @@ class AggregationBuffers {
     }
   }
   // Of the whole tree.
-  void forget(Tree& tree) { kept_ -= tree.forget(tree.top, tree.rows()); }
+  void forget(Tree& tree) { forget_before(tree, tree.top, tree.rows()); }
   // What everybody has received of a tree whose row at `position` is complete.
   void forget_received(Tree& tree, std::uint64_t position) {
-    kept_ -= tree.forget_received(position);
+    const auto before = tree.received_by_all(position, tree.grant.packets);
+    forget_before(tree, before, Tree::rows_at_once);
   }
 
   // The tree is about to go.
@@ -111,6 +113,9 @@ class AggregationBuffers {
 
  private:
   void sweep_some(Tree& tree);
+  // Lets go of what is kept before that position, whoever may have lost it, in so many rows at
+  // most.
+  void forget_before(Tree& tree, std::uint64_t before, std::uint64_t rows_at_most);
   void forget_oldest(const TreeTable& trees);
 
   PacketPool& pool_;

@@ -53,7 +53,7 @@ void PanamaEngine::contribute(Incoming& in) {
     begin_row(in, at);
   }
   if (remakes) {
-    tree.note_remade(row, was_done);
+    tree.remade.add(row, was_done);
     look_soon(in.burst.now);
   }
   note_repeat(in, row);
@@ -149,7 +149,7 @@ void PanamaEngine::replace(Incoming& in, Row& row) {
     return complete_what_can(in, row);
   }
   ++tree.counters.replaced;
-  row.count_out(header_in(*tree.waiting(row, in.child)));
+  row.count_out(header_in(*row.waiting[in.child]));
   buffers_.let_go(tree, row, in.child);
   accept(in, row);
 }

@@ -129,7 +129,7 @@ void PanamaEngine::expire(Time now, engine::Actions& /*actions*/) {
       tree->is_cut = true;
       buffers_.forget(*tree);
     }
-    waits_again |= !tree->remade_rows.empty();
+    waits_again |= !tree->remade.empty();
   }
   const bool look_again =
       memory_.active() > 0 || buffers_.kept() > 0 || waits_again || memory_.is_short();

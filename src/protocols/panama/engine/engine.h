@@ -78,10 +78,10 @@ class PanamaEngine final : public engine::Engine {
   void complete(const Cause& cause, Row& row);
   void settle(const Cause& cause, const Row& row);
   void pass_on(const Cause& cause, Row& row, PacketPtr sum);
-  void send_up(const Cause& cause, Row& row, PacketPtr sum, const Headers& headers);
   void resend(const Cause& cause, Row& row, std::uint8_t flags);
   void send_more(const Cause& cause, Row& row);
-  Packet& keep(const Cause& cause, Row& row, PacketPtr packet, unsigned frames);
+  void send_and_keep(const Cause& cause, Row& row, PacketPtr packet, const Headers& headers,
+                     std::span<const PortIndex> ports);
   void send_kept(const Cause& cause, const Row& row, wire::PanamaHeader header, PortIndex port);
 
   // Results.

@@ -34,10 +34,10 @@ void PanamaEngine::inquire(const Cause& cause, const wire::PanamaHeader& about) 
   if (!tree.inquiries.note(round, vid, asker, cause.burst.now)) {
     return;
   }
-  Neighbours others{tree.all_children() & ~asker.children, !tree.is_root() && !asker.parent};
+  auto others = Neighbours{tree.all_children(), !tree.is_root()}.without(asker);
   const auto position = tree.find_position(round, vid);
   if (position && tree.row(*position).state == Row::State::gathering) {
-    others = {.children = others.children & ~tree.row(*position).arrived};
+    others = others.without({tree.row(*position).arrived, true});
   }
   if (!others.any()) {
     return;
@@ -84,10 +84,8 @@ void PanamaEngine::send_to(const Cause& cause, const Neighbours& receivers, cons
 // A result that is not needed here, as its epoch is over, goes to who asked for it.
 void PanamaEngine::relay(Incoming& in, DropReason otherwise) {
   auto& tree = in.tree;
-  auto askers = tree.inquiries.settle(in.round(), in.vid());
-  const auto sender = tree.neighbour_at(in.port);
-  askers.children &= ~sender.children;
-  askers.parent = askers.parent && !sender.parent;
+  const auto askers =
+      tree.inquiries.settle(in.round(), in.vid()).without(tree.neighbour_at(in.port));
   if (!askers.any()) {
     return in.drop(otherwise);
   }

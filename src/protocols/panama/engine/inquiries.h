@@ -18,6 +18,9 @@ struct Neighbours {
   bool parent = false;
 
   bool any() const { return children != 0 || parent; }
+  Neighbours without(const Neighbours& others) const {
+    return {children & ~others.children, parent && !others.parent};
+  }
 };
 
 // What was asked for elsewhere, and for whom: a result goes back to them. The table has a fixed

@@ -78,7 +78,7 @@ void prefetch_elements(Tree* tree, const engine::Frame& frame) {
     return;
   }
   for (std::uint8_t child = row.next; child < tree->children(); ++child) {
-    if (const auto& packet = tree->waiting(row, child)) {
+    if (const auto& packet = row.waiting[child]) {
       engine::prefetch(elements_in(*packet), bytes);
     }
   }

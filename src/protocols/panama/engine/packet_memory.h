@@ -19,6 +19,18 @@ struct Grant {
   std::uint64_t fall_end = 0;  // position that nobody sends under the old cap
 };
 
+// The cap that the latest result tells the senders of a tree: the least of all switches.
+struct ToldCap {
+  std::uint16_t cap = initial_window;
+  std::uint64_t position = 0;  // of that result
+
+  void note(std::uint64_t at, std::uint16_t told) {
+    const bool is_latest = at >= position;
+    cap = is_latest ? told : std::min(told, cap);
+    position = is_latest ? at : position;
+  }
+};
+
 // Divides the packet memory of one core among trees (4.2.2: packet_memory / num_jobs). Every tree
 // owns an initial window, what is left belongs to the active ones in equal parts. The sum of all
 // grants never exceeds the memory: a grant rises only into what others have really given back.

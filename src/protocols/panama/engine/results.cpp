@@ -48,7 +48,7 @@ void PanamaEngine::take_result(Incoming& in) {
   burst.actions.absorb(nullptr);
   ++(sender.parent && !comes_again ? tree.counters.results : tree.counters.answers);
   if (sender.parent) {
-    tree.note_cap(position, in.header.wnd_cap.value());
+    tree.told.note(position, in.header.wnd_cap.value());
   }
   // The sum may not have passed here, or not in this life of the switch.
   const bool passed_here = sender.parent && !tree.is_partial() && !tree.is_cut;
@@ -88,22 +88,17 @@ void PanamaEngine::finish_row(const Incoming& in, Row& row, std::uint64_t positi
   }
 }
 
-// Each child gets headers of its own in front of the same elements.
 void PanamaEngine::multicast(const Cause& cause, Row& row, PacketPtr packet,
                              const Headers& headers) {
-  auto& tree = cause.tree;
-  tree.counters.congested += row.congested;
-  auto& body = keep(cause, row, std::move(packet), tree.children());
-  for (const auto port : tree.config().children) {
-    frames_.send_sharing(body, headers.bytes(), port, cause.burst.actions);
-  }
+  cause.tree.counters.congested += row.congested;
+  send_and_keep(cause, row, std::move(packet), headers, cause.tree.down());
 }
 
 // What senders may have on the way today: an old cap would widen a window that has to be narrow by
 // now, here or above (4.2.2).
 std::uint16_t PanamaEngine::cap_today(const Tree& tree) const {
   return static_cast<std::uint16_t>(
-      std::min<std::uint32_t>(memory_.shown_cap(tree.grant), tree.cap_told));
+      std::min<std::uint32_t>(memory_.shown_cap(tree.grant), tree.told.cap));
 }
 
 void PanamaEngine::lower_cap(const Tree& tree, wire::PanamaHeader& header) const {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "engine/shared_elements.h"
 #include "packet/clock.h"
@@ -32,6 +33,7 @@ struct Row {
   std::uint64_t position = 0;
   std::uint64_t arrived = 0;               // children whose packet came, by index
   const reduce::Kernel* kernel = nullptr;  // of its elements
+  PacketPtr* waiting = nullptr;            // contributions, by child; null: not there, or added
   PacketPtr accumulator;  // of the first child; the others are added in the children's order
   std::byte* elements = nullptr;  // of the accumulator
   engine::SharedElements kept;    // summed, done
@@ -71,6 +73,31 @@ struct Row {
         static_cast<std::uint16_t>(header.contributions.value() - one.contributions.value());
     header.fingerprint = header.fingerprint.value() - one.fingerprint.value();
   }
+};
+
+// Rows that were complete before and gather once more, in no order: each knows its place.
+class RemadeRows {
+ public:
+  explicit RemadeRows(std::size_t most) { rows_.reserve(most); }
+
+  bool empty() const { return rows_.empty(); }
+  Row& last() { return *rows_.back(); }
+  void add(Row& row, bool was_done) {
+    row.remade = true;
+    row.was_done = was_done;
+    row.place_remade = static_cast<std::uint16_t>(rows_.size());
+    rows_.push_back(&row);
+  }
+  // Nothing waits in it any more.
+  void remove(const Row& row) {
+    rows_[row.place_remade] = rows_.back();
+    rows_[row.place_remade]->place_remade = row.place_remade;
+    rows_.pop_back();
+  }
+  void clear() { rows_.clear(); }
+
+ private:
+  std::vector<Row*> rows_;
 };
 
 }  // namespace tributary::panama

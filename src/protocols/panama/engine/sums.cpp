@@ -70,7 +70,7 @@ void PanamaEngine::pass_on(const Cause& cause, Row& row, PacketPtr sum) {
       std::min<std::uint32_t>(row.header.wnd_cap.value(), memory_.cap(tree.grant, tree.top));
   row.header.wnd_cap = static_cast<std::uint16_t>(cap);
   if (tree.is_root()) {
-    tree.note_cap(row.position, row.header.wnd_cap.value());
+    tree.told.note(row.position, row.header.wnd_cap.value());
     row.header.kind = wire::PanamaKind::result;
     clear_marks(row.header);
   }
@@ -80,7 +80,8 @@ void PanamaEngine::pass_on(const Cause& cause, Row& row, PacketPtr sum) {
     ++tree.counters.results;
     multicast(cause, row, std::move(sum), headers);
   } else {
-    send_up(cause, row, std::move(sum), headers);
+    row.since = cause.burst.now;
+    send_and_keep(cause, row, std::move(sum), headers, tree.up());
   }
 }
 
@@ -103,12 +104,6 @@ void PanamaEngine::settle(const Cause& cause, const Row& row) {
   }
 }
 
-void PanamaEngine::send_up(const Cause& cause, Row& row, PacketPtr sum, const Headers& headers) {
-  row.since = cause.burst.now;
-  auto& body = keep(cause, row, std::move(sum), 1);
-  frames_.send_sharing(body, headers.bytes(), *cause.tree.config().parent, cause.burst.actions);
-}
-
 // Whoever is above may have lost the sum, or we its result.
 void PanamaEngine::resend(const Cause& cause, Row& row, std::uint8_t flags) {
   if (!row.kept) {
@@ -124,14 +119,18 @@ void PanamaEngine::resend(const Cause& cause, Row& row, std::uint8_t flags) {
   send_kept(cause, row, header, *cause.tree.config().parent);
 }
 
-// So many frames and the row share the elements; nothing else is left of the packet.
-Packet& PanamaEngine::keep(const Cause& cause, Row& row, PacketPtr packet, unsigned frames) {
+// To each of the ports go headers of its own in front of the same elements, of which the row is
+// another holder; nothing else is left of the packet.
+void PanamaEngine::send_and_keep(const Cause& cause, Row& row, PacketPtr packet,
+                                 const Headers& headers, std::span<const PortIndex> ports) {
   auto& body = *packet.release();
-  pool_.share(body, frames + 1);
+  pool_.share(body, static_cast<unsigned>(ports.size()) + 1);
   buffers_.keep(cause.tree, row, body);
   look_soon(cause.burst.now);
   buffers_.make_room(trees_);
-  return body;
+  for (const auto port : ports) {
+    frames_.send_sharing(body, headers.bytes(), port, cause.burst.actions);
+  }
 }
 
 // Once more, behind that header.

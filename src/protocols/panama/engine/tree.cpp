@@ -18,20 +18,22 @@ std::uint16_t needed_of(const TreeConfig& config) {
 
 Tree::Tree(const TreeConfig& config, const engine::SwitchIdentity& self,
            std::uint32_t packet_memory)
-    : early(config.children.size()),
+    : TreePorts(config, self.ports),
+      remade((config.quorum < config.workers ? 3 : 2) * packet_memory),
+      early(config.children.size()),
       held(config.children.size()),
       highest(config.children.size()),
       repeated(config.children.size()),
-      cap_told(initial_window),
       config_(config),
       headers_(headers_of(config, self)),
       needed_(needed_of(config)),
-      ports_(config, self.ports),
       mask_(std::bit_ceil((is_partial() ? 3 : 2) * packet_memory) - 1),
       rows_(rows()),
       waiting_(rows_.size() * config.children.size()),
       beyond_(config.children.size()) {
-  remade_rows.reserve(rows());
+  for (std::size_t i = 0; i < rows_.size(); ++i) {
+    rows_[i].waiting = &waiting_[i * config.children.size()];
+  }
 }
 
 Headers Tree::headers_for(const Row& row, const wire::PanamaHeader& header) const {
@@ -125,39 +127,11 @@ bool Tree::complete(std::uint64_t position, bool is_fin, Time now) {
   return is_finished();
 }
 
-// Everybody has the results before what is returned, as `position` is complete, and nobody sends
-// further than a window beyond what he has not. Of an epoch that is over somebody may still lack
-// the last window; who has begun the next one has all of it.
+// Of an epoch that is over somebody may still lack the last window; who has begun the next one has
+// all of it.
 std::uint64_t Tree::received_by_all(std::uint64_t position, std::uint64_t window) const {
   const auto sent = is_partial() ? *std::min_element(highest.begin(), highest.end()) : position + 1;
   return sent <= epochs.first() ? 0 : std::max(epochs.first(), sent - std::min(sent, window));
-}
-
-std::uint32_t Tree::forget_received(std::uint64_t position) {
-  const auto before = received_by_all(position, grant.packets);
-  return before == 0 ? 0 : forget(before, rows_at_once);
-}
-
-std::uint32_t Tree::forget(std::uint64_t before, std::uint64_t rows_at_most) {
-  // What is let go was last looked at a window ago.
-  constexpr std::uint64_t row_ahead = 8;
-  constexpr std::uint64_t elements_ahead = 4;
-  std::uint32_t count = 0;
-  // Positions jump where VIDs are left out: what is older than a ring may still be in it.
-  forgotten_ = std::max(forgotten_, before - std::min(before, rows()));
-  const auto end = std::min(before, forgotten_ + std::min(rows_at_most, rows()));
-  for (; kept > 0 && forgotten_ < end; ++forgotten_) {
-    __builtin_prefetch(&row(forgotten_ + row_ahead).kept);
-    row(forgotten_ + elements_ahead).kept.prefetch();
-    auto& old = row(forgotten_);
-    if (old.kept && old.position <= forgotten_) {
-      old.kept.reset();
-      --kept;
-      ++count;
-    }
-  }
-  forgotten_ = kept == 0 ? std::max(forgotten_, before) : forgotten_;
-  return count;
 }
 
 // What went by without somebody may be sent yet, under the cap that he was told before.
@@ -186,7 +160,7 @@ std::uint32_t Tree::waiting_max() const {
 // as they were told, and no less than panama_kept_min.
 std::uint64_t Tree::may_miss_before() const {
   const auto last = *std::min_element(highest.begin(), highest.end());
-  const auto kept_by_ranks = std::max<std::uint32_t>(cap_told, wire::panama_kept_min / 3) * 2;
+  const auto kept_by_ranks = std::max<std::uint32_t>(told.cap, wire::panama_kept_min / 3) * 2;
   return last < epochs.oldest() ? 0 : last + std::min(grant.packets, kept_by_ranks);
 }
 
@@ -203,7 +177,7 @@ void Tree::prefetch(const Round& round, std::uint32_t vid) const {
   }
   const auto& wanted = row(epochs.first() + vid);
   engine::prefetch(&wanted, sizeof(Row));
-  __builtin_prefetch(&waiting_[place_of(wanted)]);
+  __builtin_prefetch(&waiting_[static_cast<std::size_t>(&wanted - rows_.data()) * children()]);
 }
 
 }  // namespace tributary::panama

@@ -5,10 +5,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
-#include "engine/counters.h"
 #include "engine/engine.h"
 #include "engine/tree_place.h"
 #include "engine/tree_table.h"
@@ -20,46 +20,9 @@
 #include "protocols/panama/engine/inquiries.h"
 #include "protocols/panama/engine/packet_memory.h"
 #include "protocols/panama/engine/row.h"
+#include "protocols/panama/engine/tree_counters.h"
 
 namespace tributary::panama {
-
-// What was done for one tree since it was installed.
-struct TreeCounters {
-  std::uint64_t contributions = 0;  // taken
-  std::uint64_t sums = 0;           // sent up, or complete at the root
-  std::uint64_t results = 0;        // made at the root, or from above; they went down
-  std::uint64_t congested = 0;      // of those, marked
-  std::uint64_t partial = 0;        // sums without somebody
-  std::uint64_t skipped = 0;        // VIDs that missed somebody when a later one was complete
-  std::uint64_t replaced = 0;       // sums that waited here when one with more workers came
-  std::uint64_t late = 0;           // contributions to what was complete without them
-  std::uint64_t duplicates = 0;     // contributions and results that were here before
-  std::uint64_t replays = 0;        // results sent again to who had lost them
-  std::uint64_t answers = 0;    // results from below, that came again, or for who had asked alone
-  std::uint64_t inquiries = 0;  // that came
-  std::uint64_t inquiries_sent = 0;
-  std::uint64_t resent = 0;    // sums sent up again
-  std::uint64_t over_cap = 0;  // contributions beyond the tree's memory
-  std::uint64_t left = 0;      // packets that waited for an epoch that was not begun
-};
-inline constexpr engine::Counter<TreeCounters> tree_counters[] = {
-    {&TreeCounters::contributions, "contributions_total", true},
-    {&TreeCounters::sums, "sums_total"},
-    {&TreeCounters::partial, "partial_sums_total", true},
-    {&TreeCounters::results, "results_total", true},
-    {&TreeCounters::congested, "results_congested_total", true},
-    {&TreeCounters::skipped, "skipped_total", true},
-    {&TreeCounters::replaced, "replaced_total"},
-    {&TreeCounters::late, "late_total", true},
-    {&TreeCounters::duplicates, "duplicates_total", true},
-    {&TreeCounters::replays, "replays_total", true},
-    {&TreeCounters::answers, "answers_total"},
-    {&TreeCounters::inquiries, "inquiries_total"},
-    {&TreeCounters::inquiries_sent, "inquiries_sent_total"},
-    {&TreeCounters::resent, "sums_resent_total"},
-    {&TreeCounters::over_cap, "over_cap_total", true},
-    {&TreeCounters::left, "left_total"},
-};
 
 // What a child sent again.
 struct Repeat {
@@ -69,9 +32,8 @@ struct Repeat {
 
 // The state of one tree (section 5) on one core: who waits for whom. What is sent is decided
 // elsewhere.
-class Tree {
+class Tree : public engine::TreePorts {
  public:
-  static constexpr auto no_child = engine::TreePorts::no_child;
   // That one packet has cleared, of those that nobody needs any more.
   static constexpr std::uint64_t rows_at_once = 8;
 
@@ -86,23 +48,16 @@ class Tree {
   bool is_partial() const { return config_.quorum < config_.workers; }
   // What a sum was made of stays until its result comes: with more of it, another one follows.
   bool may_send_more() const { return is_partial() && !is_root(); }
-  std::uint8_t children() const { return ports_.children(); }
-  std::uint64_t all_children() const { return ports_.all_children(); }
-  // The child behind `port`, by its place in the configuration.
-  std::uint8_t child_of(PortIndex port) const { return ports_.child_of(port); }
+  // Where results go, and where sums do.
+  std::span<const PortIndex> down() const { return config_.children; }
+  std::span<const PortIndex> up() const { return {&*config_.parent, 1}; }
   // Whom it leads to, of those next to the switch in the tree.
   Neighbours neighbour_at(PortIndex port) const {
     const auto child = child_of(port);
     if (child != no_child) {
       return {.children = std::uint64_t{1} << child};
     }
-    return {.parent = ports_.is_parent(port)};
-  }
-
-  // Whether the controller lets in by `port` what comes from there: one of the tree's ports, and
-  // its neighbour's address.
-  bool may_come(PortIndex port, wire::Ipv4Address source) const {
-    return ports_.may_come(port, source);
+    return {.parent = is_parent(port)};
   }
 
   // Rows lie in a ring: two windows, so that results stay until nobody can have missed them; three
@@ -133,7 +88,6 @@ class Tree {
     // Each child may have left out as many as may be missing in the whole job.
     return row.header.contributions.value() >= needed_ && (all || row.position < may_miss_before());
   }
-  PacketPtr& waiting(const Row& row, std::uint8_t child) { return waiting_[place_of(row) + child]; }
 
   // The whole epoch went by here.
   bool is_finished() const { return fin && expected > *fin; }
@@ -182,43 +136,15 @@ class Tree {
   void begin_anew(std::uint64_t position, Time now);
   // A row is complete at `position`; true if the epoch is with it.
   bool complete(std::uint64_t position, bool fin, Time now);
-  // A row that has begun to gather was complete before.
-  void note_remade(Row& row, bool was_done) {
-    row.remade = true;
-    row.was_done = was_done;
-    row.place_remade = static_cast<std::uint16_t>(remade_rows.size());
-    remade_rows.push_back(&row);
-  }
-  // Nothing waits in it any more.
-  void forget_remade(const Row& row) {
-    auto* const last = remade_rows.back();
-    last->place_remade = row.place_remade;
-    remade_rows[row.place_remade] = last;
-    remade_rows.pop_back();
-  }
   // Nothing is left here of what was complete ...
   bool is_gone(const Row& row) const {
     return row.state != Row::State::gathering && !row.kept && !row.holds;
   }
   // ... and somebody may lack its result.
   bool lacks(const Row& row) const { return is_gone(row) && row.position >= received_; }
-  // A result has come, or was made here, that tells how much may be on the way.
-  void note_cap(std::uint64_t position, std::uint16_t cap) {
-    const bool is_latest = position >= cap_position_;
-    cap_told = is_latest ? cap : std::min(cap, cap_told);
-    cap_position_ = is_latest ? position : cap_position_;
-  }
-  // The row keeps something from now on.
-  void count_kept(const Row& row) {
-    ++kept;
-    forgotten_ = std::min(forgotten_, row.position);
-  }
-  // Lets go of what everybody has received: `position` is complete. Returns how many rows kept
-  // something.
-  std::uint32_t forget_received(std::uint64_t position);
-  // Lets go of what is kept before that position, whoever may have lost it, in so many rows at
-  // most.
-  std::uint32_t forget(std::uint64_t before, std::uint64_t rows_at_most);
+  // Everybody has the results before what is returned, as `position` is complete, and nobody sends
+  // further than a window beyond what he has not.
+  std::uint64_t received_by_all(std::uint64_t position, std::uint64_t window) const;
   // How far beyond `expected` something may wait. Where not all that is sent may, the first ones
   // do, or each child's would wait for other ones.
   std::uint64_t span() const { return is_cut ? grant.packets : rows(); }
@@ -240,8 +166,9 @@ class Tree {
   std::optional<std::uint64_t> fin;
   std::uint32_t gathering = 0;  // rows
   std::uint32_t gathering_high_water = 0;
-  std::vector<Row*> remade_rows;  // those of this epoch that hold something
-  std::uint32_t kept = 0;         // rows with shared elements
+  RemadeRows remade;            // of this epoch
+  std::uint32_t kept = 0;       // rows with shared elements
+  std::uint64_t kept_from = 0;  // none before it
   EarlyPackets early;
   std::vector<std::uint32_t> held;     // packets that wait in rows, by child
   std::vector<std::uint64_t> highest;  // behind the last position that the child sent
@@ -254,33 +181,26 @@ class Tree {
   // have a wider window than the grant.
   bool is_cut = false;
   bool has_results = false;  // of this epoch
-  std::uint16_t cap_told;    // by the latest result, the least of all switches
+  ToldCap told;
   Inquiries inquiries;
   TreeCounters counters;
 
  private:
-  std::uint64_t received_by_all(std::uint64_t position, std::uint64_t window) const;
   // How far beyond what he lacks somebody may have sent.
   std::uint64_t window_max() const {
     return is_cut ? rows() : std::max(grant.packets, initial_window);
-  }
-  std::size_t place_of(const Row& row) const {
-    return static_cast<std::size_t>(&row - rows_.data()) * config_.children.size();
   }
 
   TreeConfig config_;
   Headers headers_;
   std::uint16_t needed_;  // workers that a sum has to have before anybody may be left out
-  engine::TreePorts ports_;
   std::uint64_t mask_;
   std::vector<Row> rows_;
   std::vector<PacketPtr> waiting_;     // by row and child
   std::vector<std::uint64_t> beyond_;  // all windows: what the child repeated last, or 0
-  std::uint64_t forgotten_ = 0;        // nothing before it is kept
   std::uint64_t let_go_on_ = 0;        // sums before it did not have to wait for anybody
   std::uint64_t skipped_ = 0;          // behind the last position that was complete
   std::uint64_t received_ = 0;         // everybody has the results before it
-  std::uint64_t cap_position_ = 0;     // of what tells cap_told
 };
 
 using TreeTable = engine::TreeTable<Tree>;

@@ -16,7 +16,7 @@ class AdderTest : public ::testing::Test {
     auto packet = test::make_panama(pool_, spec, elements);
     auto& row = gathering_row(tree, 0, header_in(*packet));
     row.arrived |= std::uint64_t{1} << child;
-    tree.waiting(row, child) = std::move(packet);
+    row.waiting[child] = std::move(packet);
   }
   template <typename T>
   static std::vector<T> elements_of(Packet& sum, std::size_t count) {
@@ -72,7 +72,7 @@ TEST_F(AdderTest, WhatMayBeSentWithMoreStays) {
   EXPECT_EQ(elements_of<std::int32_t>(*adder_.add_up(tree, row), 1), Ints{5});
   put(tree, 0, Ints{6});
   EXPECT_EQ(elements_of<std::int32_t>(*adder_.add_up(tree, row), 1), Ints{11});
-  EXPECT_NE(tree.waiting(row, 0), nullptr);
+  EXPECT_NE(row.waiting[0], nullptr);
   std::vector<PacketPtr> all;
   while (auto other = pool_.allocate()) {
     all.push_back(std::move(other));
