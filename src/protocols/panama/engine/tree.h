@@ -123,11 +123,11 @@ class Tree : public engine::TreePorts {
   bool is_over(const Round& round) const {
     return epochs.is_of_this_run(round) && !epochs.is_current(round) && !epochs.is_newer(round);
   }
-  // Children with as many workers as a sum needs have sent packets of `round`. None
-  // may be missing for an epoch of the past, nor for another run as long as this one goes on.
+  // Children with as many workers as a sum needs have sent packets of `round`. None may be missing
+  // for an epoch of the past, nor for another run as long as this one goes on.
   bool may_begin(const Round& round) const;
-  // The job goes on with (or starts over at) this epoch, of which the first packets are
-  // there. What gathered is left behind.
+  // The job goes on with (or starts over at) this epoch, of which the first packets are there. What
+  // gathered is left behind.
   void begin(const Round& round, Time now);
   // Where the tree, which stands still, may begin anew for the sake of what the child repeats at
   // `position`. No value: that is further off than all windows, and not all children are.
