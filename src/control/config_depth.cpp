@@ -9,6 +9,9 @@ namespace {
 constexpr std::size_t brackets_max = 32;
 constexpr std::size_t dots_per_line_max = 64;
 
+// A string of several lines may have one or two quotes of its own before those that close it.
+constexpr std::size_t own_quotes_max = 2;
+
 // The first character behind the string that starts at `i`; the end of the line, or of the text,
 // if it is not closed.
 std::size_t behind_string(std::string_view text, std::size_t i) {
@@ -21,7 +24,11 @@ std::size_t behind_string(std::string_view text, std::size_t i) {
     if (text[i] == '\\' && escapes) {
       ++i;
     } else if (text.substr(i).starts_with(end)) {
-      return i + end.size();
+      i += end.size();
+      for (std::size_t own = 0; multiline && own < own_quotes_max; ++own) {
+        i += text.substr(i).starts_with(quote) ? 1 : 0;
+      }
+      return i;
     } else if (text[i] == '\n' && !multiline) {
       return i;
     }
