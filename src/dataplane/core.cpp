@@ -35,6 +35,7 @@ Core::Core(const CoreSetup& setup, const control::DaemonConfig& config, const De
     share.owners = switching::Owners(section, setup.cores);
     share.logical = std::make_unique<switching::Switch>(
         section, switching::CoreShare{setup.core, setup.cores}, pool_, (*setup.gauges)[s]);
+    share.logical->announce();
     share.deadline = share.logical->deadline();
   }
   departing_.reserve(setup.topology->ports.size());

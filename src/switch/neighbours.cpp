@@ -73,6 +73,30 @@ void Neighbours::ask(const Question& question, Time now) {
   send_arp(arp, question.interface, wire::broadcast_mac, now);
 }
 
+// The switch's own address is known to hosts on whose prefix it is.
+void Neighbours::announce(PortIndex interface, Time now) {
+  const auto& own = interfaces_.address(interface);
+  if (!own) {
+    return;
+  }
+  announce(own->address, interface, now);
+  const auto& of_switch = interfaces_.switch_address();
+  if (!of_switch.is_unspecified() && of_switch != own->address &&
+      forwarding::contains(forwarding::prefix_of(*own), of_switch)) {
+    announce(of_switch, interface, now);
+  }
+}
+
+// A question for the address by who has it (RFC 5227, 2.3), which nobody is to answer.
+void Neighbours::announce(const wire::Ipv4Address& address, PortIndex interface, Time now) {
+  wire::ArpHeader arp;
+  arp.operation = wire::ArpHeader::request;
+  arp.sender_mac = interfaces_.mac(interface);
+  arp.sender_address = address;
+  arp.target_address = address;
+  send_arp(arp, interface, wire::broadcast_mac, now);
+}
+
 void Neighbours::answer(const wire::ArpHeader& request, PortIndex interface, Time now) {
   wire::ArpHeader arp;
   arp.operation = wire::ArpHeader::reply;

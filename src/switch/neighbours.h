@@ -33,6 +33,8 @@ class Neighbours : public Resolver<wire::Ipv4Address> {
   bool receive(const Packet& frame, const wire::ArpHeader& arp, PortIndex interface, Time now);
   // What another core learned.
   void learn_quietly(const wire::ArpHeader& arp, PortIndex interface, Time now);
+  // Tells everybody on an interface which addresses it answers for there, if there are any.
+  void announce(PortIndex interface, Time now);
 
   void reconfigure(const SwitchConfig& config);
 
@@ -41,6 +43,7 @@ class Neighbours : public Resolver<wire::Ipv4Address> {
 
   bool learn(const wire::ArpHeader& arp, PortIndex interface, Time now);
   void add_static(const SwitchConfig& config);
+  void announce(const wire::Ipv4Address& address, PortIndex interface, Time now);
   void answer(const wire::ArpHeader& request, PortIndex interface, Time now);
   void send_arp(const wire::ArpHeader& arp, PortIndex interface,
                 const wire::MacAddress& destination, Time now);

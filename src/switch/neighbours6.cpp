@@ -190,6 +190,15 @@ void Neighbours6::answer(const Message& question, PortIndex interface, Time now)
                interface, mac, now);
 }
 
+void Neighbours6::announce(PortIndex interface, Time now) {
+  if (const auto& own = interfaces_.address6(interface)) {
+    send_message({wire::Icmp6Header::neighbour_advertisement,
+                  NeighbourMessage::is_router | NeighbourMessage::overrides,
+                  wire::LinkAddressOption::of_target, own->address, wire::all_nodes, own->address},
+                 interface, wire::group_mac_of(wire::all_nodes), now);
+  }
+}
+
 void Neighbours6::send_message(const Statement& statement, PortIndex interface,
                                const wire::MacAddress& destination, Time now) {
   auto packet = outlet_.originate();

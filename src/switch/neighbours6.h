@@ -42,6 +42,9 @@ class Neighbours6 : public Resolver<wire::IpAddress> {
   bool receive(const Packet& frame, const Message& message, PortIndex interface, Time now);
   // What another core learned from a frame.
   void learn_quietly(const Packet& frame, PortIndex interface, Time now);
+  // Tells everybody on an interface which address it has, if it has one. That of the link follows
+  // from the link-layer address, and can be remembered with no other.
+  void announce(PortIndex interface, Time now);
 
   void reconfigure(const SwitchConfig& config);
   std::vector<forwarding::NeighbourRow6> rows(Time now) const;

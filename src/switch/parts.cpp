@@ -31,7 +31,8 @@ Parts::Parts(const SwitchConfig& config, CoreShare share, PacketPool& pool,
       advertiser6_(config, interfaces_, bridge_, outlet_, share, draw_seed(config)),
       router6_(config, interfaces_, neighbours6_, advertiser6_, outlet_),
       aggregation_(config, interfaces_, pool, share.cores),
-      departures_(interfaces_, bridge_, router_, outlet_) {}
+      departures_(interfaces_, bridge_, router_, outlet_),
+      announcer_(interfaces_, bridge_, neighbours_, neighbours6_, share) {}
 
 void Parts::learn(const Packet& update, Time now) {
   if (update.ingress == no_port) {
@@ -75,6 +76,7 @@ void Parts::set_port_up(PortIndex port, bool up) {
   router6_.set_port_up(port, up);
   if (up) {
     advertiser6_.hurry(port);
+    announcer_.hurry(port);
   } else {
     bridge_.forget(port);
   }
@@ -89,6 +91,7 @@ void Parts::reconfigure(const SwitchConfig& config) {
   advertiser6_.reconfigure(config);
   router6_.reconfigure(config);
   aggregation_.reconfigure(config);
+  announcer_.reconfigure();
 }
 
 }  // namespace tributary::switching

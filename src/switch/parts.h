@@ -8,6 +8,7 @@
 #include "packet/pool.h"
 #include "switch/advertiser6.h"
 #include "switch/aggregation.h"
+#include "switch/announcer.h"
 #include "switch/bridge.h"
 #include "switch/departures.h"
 #include "switch/interfaces.h"
@@ -33,6 +34,7 @@ class Parts {
   void learn(const Packet& update, Time now);
   void set_port_up(PortIndex port, bool up);
   void reconfigure(const SwitchConfig& config);
+  void announce() { announcer_.announce(); }
   void withdraw() { advertiser6_.withdraw(); }
 
   const Ledger& ledger() const { return outlet_.ledger(); }
@@ -60,6 +62,7 @@ class Parts {
   Router6 router6_;
   Aggregation aggregation_;
   Departures departures_;
+  Announcer announcer_;
 };
 
 }  // namespace tributary::switching

@@ -52,6 +52,7 @@ class Switch::Impl : public FrameWays {
     neighbours_.expire(now);
     neighbours6_.expire(now);
     advertiser6_.expire(now);
+    announcer_.expire(now);
     if (liveness_.looks_at_queues(now)) {
       liveness_.note_crowded(router_.is_crowded());
     }
@@ -61,7 +62,8 @@ class Switch::Impl : public FrameWays {
 
   Time deadline() const {
     return std::min({aggregation_.deadline(), bridge_.fdb().deadline(), neighbours_.deadline(),
-                     neighbours6_.deadline(), advertiser6_.deadline(), liveness_.deadline()});
+                     neighbours6_.deadline(), advertiser6_.deadline(), announcer_.deadline(),
+                     liveness_.deadline()});
   }
 
  private:
@@ -140,6 +142,9 @@ void Switch::expire(Time now, Output& out) {
 }
 Time Switch::deadline() const {
   return impl_->deadline();
+}
+void Switch::announce() {
+  impl_->announce();
 }
 void Switch::withdraw() {
   impl_->withdraw();

@@ -79,6 +79,9 @@ class Switch {
   void expire(Time now, Output& out);
   Time deadline() const;
 
+  // The switch begins its work: by the next expire(), which is then due at once, and by some after
+  // it hosts are told of its addresses. So are those of a port that comes up.
+  void announce();
   // The switch is about to end: the next expire(), which is then due at once, tells the hosts that
   // took it for a router by its advertisements.
   void withdraw();

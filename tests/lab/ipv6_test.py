@@ -175,6 +175,35 @@ class Ipv6(unittest.TestCase):
             self.assertGreater(ports[port]["tx_packets_total"], 100, port)
         self.lab.assert_balanced(self)
 
+    def remembered(self, host: str, address: str) -> tuple[str, str]:
+        """Which link-layer address a host takes an address for, and why."""
+        entry, = json.loads(self.lab.exec(host, "ip", "-j", "neigh", "show", address).stdout)
+        return entry["lladdr"], entry["state"][0]
+
+    def test_hosts_of_a_replaced_switch_are_told_its_address(self):
+        # By a port, and in a VLAN.
+        cases = ((NEAR, "a", "10.1.1.1", "2001:db8:1::1"), (FAR, "c", "10.1.3.1", "2001:db8:3::1"))
+        for number, (switch, host, *addresses) in enumerate(cases):
+            for address in addresses:
+                self.lab.await_path(host, address)
+            self.lab.tool("kill", switch)
+            before = {address: self.remembered(host, address)[0] for address in addresses}
+            new = f"02:00:5e:00:53:{number:02x}"
+            self.assertNotIn(new, before.values())
+            # The host knows what it knows: who asks nothing is still to be told.
+            for address in addresses:
+                self.lab.exec(host, "ip", "neigh", "replace", address, "lladdr", before[address],
+                              "nud", "stale", "dev", INTERFACE)
+            self.lab.exec(switch, "ip", "link", "set", "dev", host, "address", new)
+            self.lab.tool("restart", switch)
+            for address in addresses:
+                support.until(lambda: self.remembered(host, address)[0] == new,
+                              what=f"that {host} is told where {address} is now")
+                # One that was asked would be taken for reachable.
+                self.assertEqual(self.remembered(host, address), (new, "STALE"))
+                self.assertEqual(self.lab.ping(host, address).returncode, 0, address)
+        self.lab.assert_balanced(self)
+
     def test_a_cable_may_fail(self):
         self.lab.await_path("a", "2001:db8:2::9")
         self.lab.ctl("port", "down", "near", "far1", daemon=NEAR)

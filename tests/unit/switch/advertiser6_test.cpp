@@ -57,12 +57,26 @@ const wire::PrefixOption* prefix_in(Packet& packet) {
   return cursor.take<wire::PrefixOption>();
 }
 
+// The router advertisements that leave, and nothing that announces addresses.
+std::vector<PacketPtr> told(SwitchBench& bench, Duration by) {
+  auto out = bench.advance(by);
+  std::erase_if(out, [](const PacketPtr& packet) {
+    wire::Cursor cursor(packet->bytes());
+    if (cursor.take<wire::EthernetHeader>()->type.value() == wire::ethertype::vlan) {
+      cursor.take<wire::VlanTag>();
+    }
+    cursor.take<wire::Ipv6Header>();
+    return cursor.take<Icmp6Header>()->type == Icmp6Header::neighbour_advertisement;
+  });
+  return out;
+}
+
 // Steps until something leaves, in steps that are small beside all that is timed.
 std::vector<PacketPtr> await(SwitchBench& bench, Duration most, Duration* waited = nullptr) {
   const auto begin = bench.now;
   std::vector<PacketPtr> out;
   while (out.empty() && bench.now - begin < most) {
-    out = bench.advance(10ms);
+    out = told(bench, 10ms);
   }
   if (waited != nullptr) {
     *waited = bench.now - begin;
@@ -207,7 +221,7 @@ TEST(Advertiser6, WaitsForTheLink) {
   EXPECT_TRUE(await(bench, 700s).empty());
   EXPECT_EQ(bench.losses(DropReason::port_down), 0u);
   bench.device().set_port_up(0, true);
-  EXPECT_EQ(bench.advance(0s).size(), 1u);
+  EXPECT_EQ(told(bench, 0s).size(), 1u);
   settle(bench, 3);
 }
 
@@ -306,7 +320,7 @@ TEST(Advertiser6, TakesOnePrefixBackAndThenTellsTheOther) {
   settle(bench);
   config.vlans[0].address6 = forwarding::InterfaceAddress6{ip6(21, 1), 64};
   bench.device().reconfigure(config);
-  auto last = bench.advance(0s);
+  auto last = told(bench, 0s);
   ASSERT_EQ(last.size(), 3u);
   EXPECT_EQ(lifetime_of(*last[0]), 1800u) << "the router stays";
   EXPECT_EQ(Ip6(prefix_in(*last[0])->prefix), ip6(20, 0));

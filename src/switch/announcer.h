@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "forwarding/config.h"
+#include "packet/clock.h"
+#include "switch/bridge.h"
+#include "switch/interfaces.h"
+#include "switch/neighbours.h"
+#include "switch/neighbours6.h"
+
+namespace tributary::switching {
+
+// Tells the hosts of each interface which link-layer address the router has there, unasked and a
+// few times: what they remember may be that of a switch which was replaced. By gratuitous ARP (RFC
+// 5227, 2.3) and unsolicited neighbour advertisements (RFC 4861, 7.2.6). One core of a switch does
+// it. Whether somebody else has the same addresses is not looked for: they are those of the
+// operator.
+class Announcer {
+ public:
+  // The core that announces.
+  static constexpr unsigned core = 0;
+
+  Announcer(const Interfaces& interfaces, const Bridge& bridge, Neighbours& neighbours,
+            Neighbours6& neighbours6, CoreShare share);
+
+  // The switch begins its work.
+  void announce();
+  // The link of a port came up: those behind it are told, and with them all of their VLANs.
+  void hurry(PortIndex port);
+  // Addresses that an interface did not have before are announced.
+  void reconfigure();
+
+  void expire(Time now);
+  Time deadline() const { return deadline_; }
+
+ private:
+  // What is said on one interface.
+  struct Speech {
+    PortIndex interface = no_port;
+    std::optional<forwarding::InterfaceAddress> address;
+    std::optional<forwarding::InterfaceAddress6> address6;
+    std::uint32_t left = 0;  // how often it is still to be said
+    Time due{};              // not before
+  };
+
+  static std::vector<Speech> speeches_of(const Interfaces& interfaces);
+  bool concerns(const Speech& speech, PortIndex port) const;
+  void refresh_deadline();
+
+  const Interfaces& interfaces_;
+  const Bridge& bridge_;
+  Neighbours& neighbours_;
+  Neighbours6& neighbours6_;
+  bool speaks_;
+  std::vector<Speech> speeches_;
+  Time deadline_ = never;
+};
+
+}  // namespace tributary::switching
