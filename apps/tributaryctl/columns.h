@@ -11,6 +11,7 @@ enum class Show {
   flag,   // yes, no
   state,  // up, down
   bytes,
+  known_bytes,  // the same, "-" where there are none
   rate,
   age,
   list,        // joined by commas

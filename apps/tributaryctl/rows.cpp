@@ -38,6 +38,8 @@ std::string shown(const json& value, Show show) {
       return value == true ? "up" : "down";
     case Show::bytes:
       return bytes_for_people(number);
+    case Show::known_bytes:
+      return value.is_number() ? bytes_for_people(number) : plain(value);
     case Show::rate:
       return number == 0 ? "-" : rate_for_people(number);
     case Show::age:

@@ -14,6 +14,7 @@
 #include "control/runtime_trees.h"
 #include "engine/status.h"
 #include "forwarding/class_queues.h"
+#include "forwarding/flow_control.h"
 #include "forwarding/port_counters.h"
 #include "forwarding/rows.h"
 #include "packet/fate.h"
@@ -64,6 +65,7 @@ struct ClassStatus {
   std::string switch_name;
   std::string port;
   std::string name;
+  forwarding::TrafficClass settings;  // in force; capacity_bytes: of each port's queue
   std::uint64_t queue_packets = 0;
   std::uint64_t queue_bytes = 0;
   forwarding::ClassCounters counters;
@@ -91,6 +93,7 @@ struct PortStatus {
   forwarding::PortAddresses addresses;  // behind a bridged port
   forwarding::VlanConfig vlan;
   forwarding::FlowControl flow_control = forwarding::FlowControl::off;
+  forwarding::BufferLimits limits;    // in force, where there is flow control
   std::uint64_t charged_bytes = 0;    // wait in the switch and came in by this port
   bool paused = false;                // the neighbour has stopped it, or some class
   forwarding::PortCounters counters;  // of all its queues

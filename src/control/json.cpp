@@ -73,6 +73,37 @@ json leader_or_null(wire::Ipv4Address leader) {
   return leader == wire::Ipv4Address{} ? json(nullptr) : json(to_string(leader));
 }
 
+json thresholds_json(const forwarding::BufferLimits& limits) {
+  if (limits.mode == forwarding::FlowControl::off) {
+    return nullptr;
+  }
+  json row = {{"xoff_bytes", limits.xoff},
+              {"xon_bytes", limits.xon},
+              {"headroom_bytes", limits.headroom},
+              {"pfc_priorities", nullptr}};
+  if (limits.mode == forwarding::FlowControl::pfc) {
+    json priorities = json::array();
+    for (std::size_t priority = 0; priority < wire::priority_classes; ++priority) {
+      if (limits.classes.has(priority)) {
+        priorities.push_back(priority);
+      }
+    }
+    row["pfc_priorities"] = std::move(priorities);
+    row["priority_xoff_bytes"] = limits.class_xoff;
+    row["priority_xon_bytes"] = limits.class_xon;
+  }
+  return row;
+}
+
+// Null of the class that takes all else.
+json codepoints_json(const std::vector<forwarding::Codepoint>& codepoints) {
+  json list = json::array();
+  for (const auto codepoint : codepoints) {
+    list.push_back(to_string(codepoint));
+  }
+  return codepoints.empty() ? json(nullptr) : list;
+}
+
 json port_list(const std::vector<PortIndex>& ports) {
   json list = json::array();
   for (const PortIndex port : ports) {
@@ -152,15 +183,24 @@ json to_json(const PortStatus& status) {
       {"vlan", status.vlan.untagged != 0 ? json(status.vlan.untagged) : json(nullptr)},
       {"vlans", status.vlan.tagged.empty() ? json(nullptr) : json(to_string(status.vlan.tagged))},
       {"flow_control", name(status.flow_control)},
+      {"thresholds", thresholds_json(status.limits)},
       {"charged_bytes", status.charged_bytes},
       {"paused", status.paused},
       {"counters", to_json(status.counters)}};
 }
 
 json to_json(const ClassStatus& status) {
+  const auto& settings = status.settings;
   json row = {{"switch", status.switch_name},
               {"port", status.port},
               {"class", status.name},
+              {"dscp", codepoints_json(settings.codepoints)},
+              {"service", settings.strict ? "strict" : "weighted"},
+              {"weight", settings.strict ? json(nullptr) : json(settings.weight)},
+              {"rate_bits_per_second", settings.rate_bps},
+              {"queue_capacity_bytes", settings.capacity_bytes},
+              {"ecn_threshold_packets", settings.ecn_threshold_packets},
+              {"ecn_ramp_packets", settings.ecn_ramp_packets},
               {"queue_packets", status.queue_packets},
               {"queue_bytes", status.queue_bytes}};
   for (const auto& figure : forwarding::class_figures) {

@@ -9,6 +9,7 @@
 
 #include "dataplane/dataplane.h"
 #include "dataplane/merge.h"
+#include "forwarding/flow_plan.h"
 
 namespace tributary::dataplane {
 namespace {
@@ -159,9 +160,14 @@ control::Queried<std::vector<control::PortStatus>> Dataplane::ports() {
     row.name = port.name;
     row.index = place.port;
     row.learning = port.learning;
-    for (auto& one : row.classes) {
+    const auto& classes = port.queue.classes;
+    for (std::size_t i = 0; i < std::min(row.classes.size(), classes.size()); ++i) {
+      auto& one = row.classes[i];
       one.switch_name = row.switch_name;
       one.port = row.name;
+      one.settings = classes[i];
+      one.settings.capacity_bytes =
+          forwarding::class_capacity(classes[i], classes, port.queue.capacity_bytes);
     }
     row.vlan = port.vlan;
     for (const auto core : place.cores) {
@@ -181,6 +187,8 @@ control::Queried<std::vector<control::PortStatus>> Dataplane::ports() {
     row.line_bps = port.line_bps;
     row.queue_capacity_bytes = port.queue.capacity_bytes;
     row.flow_control = port.flow.mode;
+    const auto plan = forwarding::plan_flow_control(section.config.ports);
+    row.limits = plan.active() ? plan.ports[place.port] : forwarding::BufferLimits{};
   }
   return rows;
 }

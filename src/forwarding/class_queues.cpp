@@ -28,6 +28,11 @@ std::uint32_t even_part(std::span<const TrafficClass> classes, std::uint32_t cap
 
 }  // namespace
 
+std::uint32_t class_capacity(const TrafficClass& one, std::span<const TrafficClass> classes,
+                             std::uint32_t capacity_bytes) {
+  return one.capacity_bytes != 0 ? one.capacity_bytes : even_part(classes, capacity_bytes);
+}
+
 ClassCounters& ClassCounters::operator+=(const ClassCounters& other) {
   for (const auto& figure : class_figures) {
     this->*figure.member += other.*figure.member;
@@ -37,12 +42,9 @@ ClassCounters& ClassCounters::operator+=(const ClassCounters& other) {
 
 ClassQueues::ClassQueues(std::span<const TrafficClass> classes, std::uint32_t capacity_bytes)
     : capacity_bytes_(capacity_bytes) {
-  const auto part = even_part(classes, capacity_bytes);
   for (std::size_t i = 0; i < classes.size(); ++i) {
     auto& queue = queues_.emplace_back(Queue{classes[i]});
-    if (queue.config.capacity_bytes == 0) {
-      queue.config.capacity_bytes = part;
-    }
+    queue.config.capacity_bytes = class_capacity(classes[i], classes, capacity_bytes);
     queue.packets_max = std::max<std::uint64_t>(queue.config.capacity_bytes / buffer_bytes_min, 64);
     queue.shaper.configure(queue.config.rate_bps);
     if (queue.config.codepoints.empty()) {

@@ -41,6 +41,10 @@ inline constexpr ClassFigure class_figures[] = {
      "frames that were marked: more than its `ecn_threshold` waited"},
 };
 
+// The part of a port's queue that one of its classes has, whether it says so or gets it.
+std::uint32_t class_capacity(const TrafficClass& one, std::span<const TrafficClass> classes,
+                             std::uint32_t capacity_bytes);
+
 // What waits in one of them, and what it has counted.
 struct ClassRow {
   std::string_view name;

@@ -31,7 +31,8 @@ struct BufferLimits {
   std::uint16_t quanta = 0;  // that are asked for
   Duration again{};          // between two requests while there is reason for them
   bool lossless = false;
-  Priorities classes{};  // that are charged, and asked for silence
+  Priorities classes{};        // that are charged, and asked for silence
+  std::uint64_t headroom = 0;  // behind xoff, for what comes until the neighbour is silent
 };
 
 // What flow control makes of the queues of one switch.

@@ -55,6 +55,7 @@ BufferLimits limits_of(const PortConfig& port, std::uint64_t share) {
   const auto headroom = headroom_of(port);
   const auto least = xoff_min(port);
   const auto room = share > headroom ? share - headroom : 0;
+  limits.headroom = headroom;
   limits.xoff = port.flow.xoff_bytes > 0 ? port.flow.xoff_bytes : room;
   limits.lossless = limits.xoff >= least && limits.xoff <= room;
   if (!limits.lossless) {

@@ -62,11 +62,25 @@ class Classes(unittest.TestCase):
         lab = self.lab("--set", "switch.port.rate=20Mbit")
         self.assertEqual(lab.rows("class"), [])
         lab.tool("reload", "--set", CLASSES)
-        self.assertEqual({row["class"] for row in lab.rows("class")}, {"bulk", "sums", "rest"})
+        self.assertEqual({row["class"]: (row["dscp"], row["weight"], row["ecn_threshold_packets"])
+                          for row in lab.rows("class")},
+                         {"bulk": (["cs1"], 3, 85), "sums": (["cs4"], 1, 85), "rest": (None, 1, 85)})
+        for row in lab.rows("class"):
+            self.assertEqual(row["queue_capacity_bytes"], (1 << 20) // 3, row)
         lab.assert_no_ping_is_lost(self, "h2", "10.0.0.1", 5)
         self.assertGreaterEqual(self.counts(lab, "tx_packets_total")["rest"], 5)
         lab.tool("reload", "--set", "switch.class=[]")
         self.assertEqual(lab.rows("class"), [])
+        lab.assert_no_ping_is_lost(self, "h2", "10.0.0.1", 5)
+
+    def test_thresholds_of_flow_control_are_shown_as_a_reload_leaves_them(self):
+        lab = self.lab("--set", "switch.port.rate=200Mbit")
+        self.assertEqual([row["thresholds"] for row in lab.rows("port")], [None] * 4)
+        lab.tool("reload", "--set", "switch.port.flow_control=pause")
+        # The example of docs/reference/configuration-ports.md.
+        self.assertEqual([row["thresholds"] for row in lab.rows("port")],
+                         [{"xoff_bytes": 150900, "xon_bytes": 75450, "headroom_bytes": 78028,
+                           "pfc_priorities": None}] * 4)
         lab.assert_no_ping_is_lost(self, "h2", "10.0.0.1", 5)
 
 

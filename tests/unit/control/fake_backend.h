@@ -67,6 +67,9 @@ class FakeBackend final : public Backend {
       for (const auto& port : section.config.ports) {
         status.name = port.name;
         status.vlan = port.vlan;
+        status.flow_control = port.flow.mode;
+        status.limits = limits;
+        status.classes = classes;
         rows.push_back(status);
       }
     }
@@ -214,6 +217,8 @@ class FakeBackend final : public Backend {
   std::uint64_t lost = 0;
   std::uint64_t lost_between_questions = 0;
   bool port_up = true;
+  forwarding::BufferLimits limits;
+  std::vector<ClassStatus> classes;
   RuntimeTrees installed;
   std::string trees_refused;  // why set_trees() fails; empty: it does not
   RuntimeSeeds given_seeds;

@@ -61,6 +61,14 @@ class ClassQueuesTest : public testing::Test {
   HeapPacketPool pool_{8192, 1600};
 };
 
+TEST(ClassCapacity, IsWhatIsSaidOrAnEvenPartOfTheRest) {
+  std::vector classes{class_of("bulk", {{bulk}}), class_of("rest", {}), class_of("voice", {})};
+  EXPECT_EQ(class_capacity(classes[0], classes, 900), 300u);
+  classes[2].capacity_bytes = 100;
+  EXPECT_EQ(class_capacity(classes[2], classes, 900), 100u);
+  EXPECT_EQ(class_capacity(classes[0], classes, 900), 400u);
+}
+
 TEST_F(ClassQueuesTest, WeightsShareTheLineByBytes) {
   ClassQueues queues(std::vector{class_of("bulk", {{bulk}}, 3), class_of("rest", {})}, capacity);
   fill(queues, bulk, 1200, 300);

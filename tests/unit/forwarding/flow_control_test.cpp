@@ -355,6 +355,17 @@ TEST(FlowPlan, LeavesHalfToClassesThatMayLose) {
   EXPECT_EQ(plan_flow_control(std::vector(2, port)).ports[1].classes, Priorities{0x08});
 }
 
+// The example of docs/reference/configuration-ports.md.
+TEST(FlowPlan, SaysWhatIsInForce) {
+  PortConfig port;
+  port.queue.rate_bps = 200'000'000;
+  port.flow.mode = FlowControl::pause;
+  const auto plan = plan_flow_control(std::vector(4, port));
+  EXPECT_EQ(plan.ports[3].headroom, 78'028u);
+  EXPECT_EQ(plan.ports[3].xoff, 150'900u);
+  EXPECT_EQ(plan.ports[3].xon, 75'450u);
+}
+
 TEST(PauseTime, IsThatOfTheBitsOnTheLine) {
   EXPECT_EQ(pause_time(1000, 512'000'000), 1ms);
   EXPECT_EQ(pause_time(0xffff, 10'000'000'000), 3'355'392ns);
