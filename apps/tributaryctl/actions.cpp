@@ -9,6 +9,7 @@
 #include <sstream>
 #include <vector>
 
+#include "control/config_warnings.h"
 #include "control/json.h"
 #include "control/loader.h"
 #include "in_use.h"
@@ -32,6 +33,12 @@ ExitCode act(const Options& options, const std::string& method, json params,
   return print_result(options, *result, done);
 }
 
+void print_warnings(const std::string& file, const std::vector<std::string>& warnings) {
+  for (const auto& warning : warnings) {
+    std::fprintf(stderr, "%s: warning: %s\n", file.c_str(), warning.c_str());
+  }
+}
+
 // The checked text of a configuration, sent to the daemon so that it need not see the file.
 tl::expected<std::string, ExitCode> readable_config(const Options& options,
                                                     const std::string& file) {
@@ -44,6 +51,9 @@ tl::expected<std::string, ExitCode> readable_config(const Options& options,
     return tl::unexpected(report(options, ExitCode::failed, "configuration",
                                  "the configuration is wrong; nothing was changed",
                                  control::to_json(loaded.error())));
+  }
+  if (!options.json) {
+    print_warnings(file, control::warnings_of(*loaded));
   }
   return content;
 }
@@ -196,9 +206,14 @@ ExitCode check_config(const Options& options, const std::string& file) {
     ports += section.config.ports.size();
   }
   const auto switches = loaded->switches.size();
-  return print_result(options, {{"file", file}, {"switches", switches}, {"ports", ports}},
-                      file + ": ok, " + std::to_string(switches) + " switches, " +
-                          std::to_string(ports) + " ports");
+  const auto warnings = control::warnings_of(*loaded);
+  if (!options.json) {
+    print_warnings(file, warnings);
+  }
+  return print_result(
+      options, {{"file", file}, {"switches", switches}, {"ports", ports}, {"warnings", warnings}},
+      file + ": ok, " + std::to_string(switches) + " switches, " + std::to_string(ports) +
+          " ports");
 }
 
 ExitCode diff_config(const Options& options, const std::string& file) {

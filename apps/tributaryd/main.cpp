@@ -6,6 +6,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "control/config_warnings.h"
 #include "control/loader.h"
 #include "control/reference.h"
 #include "control/socket_file.h"
@@ -56,6 +57,9 @@ int run(int argc, char** argv) {
   }
   if (check) {
     warn_of_control_socket(file, config->control_socket);
+    for (const auto& warning : tributary::control::warnings_of(*config)) {
+      std::fprintf(stderr, "%s: warning: %s\n", file.c_str(), warning.c_str());
+    }
     std::printf("%s: good\n", file.c_str());
     return 0;
   }

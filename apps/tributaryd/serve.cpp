@@ -6,6 +6,7 @@
 
 #include <spdlog/spdlog.h>
 
+#include "control/config_warnings.h"
 #include "control/server.h"
 #include "dataplane/dataplane.h"
 #include "dataplane/interface.h"
@@ -37,6 +38,9 @@ void log_ledgers(dataplane::Dataplane& dataplane) {
 
 int serve(const control::DaemonConfig& config) {
   std::signal(SIGPIPE, SIG_IGN);
+  for (const auto& warning : control::warnings_of(config)) {
+    spdlog::warn("{}", warning);
+  }
   auto opened = dataplane::Dataplane::open(config, TRIBUTARY_VERSION);
   if (!opened) {
     spdlog::error("{}", opened.error());

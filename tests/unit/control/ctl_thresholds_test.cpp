@@ -51,6 +51,28 @@ TEST_F(CtlTest, thresholds_in_force_are_shown) {
   }
 }
 
+TEST_F(CtlTest, config_check_warns_of_what_is_not_meant_so) {
+  const auto path = file(R"toml(version = 1
+[[switch]]
+name = "leaf1"
+id = 1
+[[switch.port]]
+name = "h1"
+tap = "tap1"
+[[switch.port]]
+name = "h2"
+tap = "tap2"
+mtu = 1400
+)toml");
+  const Ran warned = run("config check " + path);
+  EXPECT_EQ(warned.code, 0);
+  EXPECT_NE(warned.output.find(path + ": warning: switch `leaf1`: ports `h2` (mtu 1400)"),
+            std::string::npos)
+      << warned.output;
+  const auto document = json::parse(run("-j config check " + path).output);
+  EXPECT_EQ(document["warnings"].size(), 1u);
+}
+
 TEST_F(CtlTest, ports_without_flow_control_have_no_thresholds) {
   start();
   EXPECT_TRUE(json::parse(run("-j port").output)[0]["thresholds"].is_null());
