@@ -31,6 +31,7 @@ constexpr Column port_columns[] = {
     {"RATE", "/rate_bits_per_second", Show::rate, true},
     {"RX-PACKETS", "/counters/rx_packets_total", Show::plain, true},
     {"TX-PACKETS", "/counters/tx_packets_total", Show::plain, true},
+    {"DROPPED", "/dropped_packets_total", Show::plain, true},
     {"TAIL-DROPS", "/counters/queue_tail_dropped_packets_total", Show::plain, true},
     {"ECN-MARKS", "/counters/queue_ecn_marked_packets_total", Show::plain, true},
     {"QUEUED", "/queue_bytes", Show::bytes, true},

@@ -94,6 +94,7 @@ struct PortStatus {
   forwarding::VlanConfig vlan;
   forwarding::FlowControl flow_control = forwarding::FlowControl::off;
   forwarding::BufferLimits limits;    // in force, where there is flow control
+  std::uint64_t dropped = 0;          // by the switch, of what came in by this port
   std::uint64_t charged_bytes = 0;    // wait in the switch and came in by this port
   bool paused = false;                // the neighbour has stopped it, or some class
   forwarding::PortCounters counters;  // of all its queues

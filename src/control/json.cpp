@@ -180,6 +180,7 @@ json to_json(const PortStatus& status) {
        status.learning.addresses_max ? json(*status.learning.addresses_max) : json(nullptr)},
       {"addresses", status.addresses.learned},
       {"addresses_refused_packets_total", status.addresses.refused},
+      {"dropped_packets_total", status.dropped},
       {"vlan", status.vlan.untagged != 0 ? json(status.vlan.untagged) : json(nullptr)},
       {"vlans", status.vlan.tagged.empty() ? json(nullptr) : json(to_string(status.vlan.tagged))},
       {"flow_control", name(status.flow_control)},

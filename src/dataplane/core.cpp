@@ -36,6 +36,7 @@ Core::Core(const CoreSetup& setup, const control::DaemonConfig& config, const De
     share.logical = std::make_unique<switching::Switch>(
         section, switching::CoreShare{setup.core, setup.cores}, pool_, (*setup.gauges)[s]);
     share.logical->announce();
+    share.refused_from.resize(section.ports.size());
     share.deadline = share.logical->deadline();
   }
   departing_.reserve(setup.topology->ports.size());
@@ -303,9 +304,10 @@ void Core::account_refused() {
     const auto tag = packet->driver_tag;
     ++status_.handover_full;
     if (kind_of(tag) == HandoverKind::receive) {
-      auto& ledger = shares_[index_of(tag)].handover;
-      ++ledger.received;
-      ledger.drop(DropReason::handover_full);
+      auto& share = shares_[index_of(tag)];
+      ++share.handover.received;
+      share.handover.drop(DropReason::handover_full);
+      ++share.refused_from[packet->ingress];
     } else if (kind_of(tag) == HandoverKind::merge) {
       auto& ledger = shares_[index_of(tag)].handover;
       ++ledger.originated;

@@ -31,6 +31,7 @@ class Core {
     PacketList partial_sums;  // to be merged then
     Time deadline = never;
     Ledger handover;  // packets that were lost on the way to their owning core
+    std::vector<std::uint64_t> refused_from;  // by port: those of them that came in by it
   };
 
   Core(const CoreSetup& setup, const control::DaemonConfig& config, const Devices& devices);

@@ -135,7 +135,10 @@ control::Queried<std::vector<control::PortStatus>> Dataplane::ports() {
     }
     for (std::size_t number = 0; number < rows.size(); ++number) {
       const auto& place = topology_.ports[number];
-      const auto here = core.shares()[place.switch_index].logical->addresses(place.port);
+      const auto& share = core.shares()[place.switch_index];
+      rows[number].dropped +=
+          share.logical->dropped_from(place.port) + share.refused_from[place.port];
+      const auto here = share.logical->addresses(place.port);
       auto& all = rows[number].addresses;
       all.learned = std::max(all.learned, here.learned);  // they teach each other
       all.refused += here.refused;

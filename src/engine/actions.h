@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -52,7 +53,9 @@ struct Departure {
 // departures after the burst, routes them and settles their account.
 class Actions {
  public:
-  explicit Actions(Ledger& ledger, unsigned cores = 1) : ledger_(ledger) {
+  // `dropped_from`, by port, counts what came in by it and was dropped; it outlives this.
+  explicit Actions(Ledger& ledger, unsigned cores = 1, std::span<std::uint64_t> dropped_from = {})
+      : ledger_(ledger), dropped_from_(dropped_from) {
     passed_on_.reserve(cores);
     partial_sums_.reserve(cores);
   }
@@ -64,6 +67,9 @@ class Actions {
   }
   void drop(PacketPtr packet, DropReason reason) {
     ledger_.drop(reason);
+    if (packet->ingress < dropped_from_.size()) {
+      ++dropped_from_[packet->ingress];
+    }
     packet.reset();
   }
   // A received packet goes on towards its destination.
@@ -134,6 +140,7 @@ class Actions {
 
  private:
   Ledger& ledger_;
+  std::span<std::uint64_t> dropped_from_;
   std::vector<Departure> departures_;
   std::vector<Answer> answers_;
   PacketList frames_;

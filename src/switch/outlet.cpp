@@ -26,6 +26,9 @@ PacketPtr Outlet::originate_copy(const Packet& original) {
 void Outlet::drop(PacketPtr packet, DropReason reason, Account account) {
   if (account == Account::received) {
     ledger_.drop(reason);
+    if (packet->ingress < dropped_from_.size()) {
+      ++dropped_from_[packet->ingress];
+    }
   } else {
     ledger_.lose(reason);
   }

@@ -3,6 +3,7 @@
 
 #include <span>
 #include <utility>
+#include <vector>
 
 #include "forwarding/occupancy.h"
 #include "packet/fate.h"
@@ -24,6 +25,7 @@ class Outlet {
       : interfaces_(interfaces),
         pool_(pool),
         queues_(gauges, interfaces.count()),
+        dropped_from_(interfaces.count()),
         publishes_(share.cores > 1) {}
 
   void bind(Output* out) {
@@ -38,6 +40,9 @@ class Outlet {
   const forwarding::Occupancy& queues() const { return queues_; }
   Ledger& ledger() { return ledger_; }
   const Ledger& ledger() const { return ledger_; }
+  // By port: received packets that came in by it and were dropped. Engines count theirs here, too.
+  std::span<std::uint64_t> dropped_from() { return dropped_from_; }
+  std::span<const std::uint64_t> dropped_from() const { return dropped_from_; }
 
   // A packet that is made here. Null, and counted, if there is no buffer.
   PacketPtr originate();
@@ -77,6 +82,7 @@ class Outlet {
   Output* out_ = nullptr;
   forwarding::Occupancy queues_;
   Ledger ledger_;
+  std::vector<std::uint64_t> dropped_from_;
   bool publishes_;
 };
 

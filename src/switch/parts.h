@@ -38,6 +38,7 @@ class Parts {
   void withdraw() { advertiser6_.withdraw(); }
 
   const Ledger& ledger() const { return outlet_.ledger(); }
+  std::uint64_t dropped_from(PortIndex port) const { return outlet_.dropped_from()[port]; }
   const Bridge& bridge() const { return bridge_; }
   const Neighbours& neighbours() const { return neighbours_; }
   const Router& router() const { return router_; }

@@ -20,7 +20,7 @@ class Switch::Impl : public FrameWays {
         lane_(interfaces_, aggregation_.classifier(),
               RouterLane(interfaces_, neighbours_, router_, outlet_), BridgeLane(bridge_, outlet_)),
         has_lane_(config.express_lane),
-        actions_(outlet_.ledger(), share.cores),
+        actions_(outlet_.ledger(), share.cores, outlet_.dropped_from()),
         hand_over_(aggregation_, actions_, share.cores) {
     actions_.departures().reserve(1024);
     actions_.answers().reserve(actions_.departures().capacity());
@@ -157,6 +157,9 @@ void Switch::reconfigure(const SwitchConfig& config) {
 }
 const Ledger& Switch::ledger() const {
   return impl_->ledger();
+}
+std::uint64_t Switch::dropped_from(PortIndex port) const {
+  return impl_->dropped_from(port);
 }
 TableSizes Switch::table_sizes() const {
   return {impl_->bridge().fdb().size(), impl_->neighbours().table().size(),

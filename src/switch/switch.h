@@ -95,7 +95,8 @@ class Switch {
   void reconfigure(const SwitchConfig& config);
 
   const Ledger& ledger() const;
-  TableSizes table_sizes() const;  // in no time, however large they are
+  std::uint64_t dropped_from(PortIndex port) const;  // of the ledger's drops: what came in by it
+  TableSizes table_sizes() const;                    // in no time, however large they are
   std::vector<forwarding::FdbRow> fdb(Time now) const;
   forwarding::PortAddresses addresses(PortIndex port) const;  // zeros of a routed port
   std::vector<forwarding::VlanRow> vlans() const;  // interfaces of the router on the bridge

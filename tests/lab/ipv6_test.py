@@ -56,6 +56,11 @@ class Ipv6(unittest.TestCase):
     def mtu(self, host: str) -> int:
         return int(self.lab.exec(host, "cat", f"/proc/sys/net/ipv6/conf/{INTERFACE}/mtu").stdout)
 
+    def dropped(self, daemon: str) -> dict[str, int]:
+        """By the port that it came in by."""
+        return {row["port"]: row["dropped_packets_total"]
+                for row in self.lab.rows("port", daemon=daemon)}
+
     def neighbours(self, daemon: str) -> dict:
         return {row["address"]: (row["port"], row["state"])
                 for row in self.lab.rows("neighbour6", daemon=daemon)}
@@ -149,6 +154,13 @@ class Ipv6(unittest.TestCase):
         self.lab.await_path("a", "2001:db8:2::9")
         self.assertIn("No route", self.lab.ping("b", "2001:db8:77::1").stdout)
         self.assertEqual(self.lab.drops().get("ip6_no_route"), 1)
+        self.assertGreaterEqual(self.dropped(FAR)["b"], 1, "it came in by this port")
+
+        def are_all_of_a_port() -> bool:
+            counted, = self.lab.rows("counters", daemon=FAR)
+            return sum(self.dropped(FAR).values()) == counted["dropped_packets_total"]
+        # Of one moment.
+        support.until(are_all_of_a_port, what="that each drop is counted at a port")
         silent = self.lab.ping("a", "2001:db8:3::77", "-W", "2")
         self.assertNotEqual(silent.returncode, 0)
         support.until(lambda: any(row["reason"] == "nd_unresolved" and row["packets_total"] > 0

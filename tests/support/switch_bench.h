@@ -15,7 +15,7 @@
 namespace tributary::test {
 
 // One core of a switch on a virtual clock. After every burst the ledger must balance; at the end
-// every packet must be back in the pool.
+// every drop must be counted at a port, and every packet be back in the pool.
 class SwitchBench {
  public:
   explicit SwitchBench(const switching::SwitchConfig& config, switching::CoreShare share = {},
@@ -31,6 +31,11 @@ class SwitchBench {
 
   ~SwitchBench() {
     EXPECT_TRUE(switch_->ledger().balanced());
+    std::uint64_t dropped = strays_;
+    for (PortIndex port = 0; port < gauges.size(); ++port) {
+      dropped += switch_->dropped_from(port);
+    }
+    EXPECT_EQ(dropped, switch_->ledger().dropped());
     switch_.reset();
     table_updates.clear();
     passed_on.clear();
@@ -49,6 +54,9 @@ class SwitchBench {
     return send_burst(std::move(burst));
   }
   std::vector<PacketPtr> send_burst(PacketList burst) {
+    for (const auto* packet = burst.front(); packet != nullptr; packet = packet->next) {
+      strays_ += packet->ingress < gauges.size() ? 0 : 1;
+    }
     switching::Output out;
     switch_->receive(std::move(burst), now, out);
     return collect(std::move(out));
@@ -103,6 +111,7 @@ class SwitchBench {
     return packets;
   }
 
+  std::uint64_t strays_ = 0;  // that came by no port, and are dropped for it
   switching::CoreShare share_;
   std::unique_ptr<switching::Switch> switch_;
 };
