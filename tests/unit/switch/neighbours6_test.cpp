@@ -133,6 +133,20 @@ TEST(Neighbours6, LearnFromWhoeverAsksThem) {
   EXPECT_EQ(bench.send(0, make_udp6(bench.pool, to_far, 5, 6)).at(0)->egress, 1);
 }
 
+// RFC 4861, 7.2.3: what a question for somebody else says is not begun with.
+TEST(Neighbours6, LearnTheLinkLayerAddressOfWhoAsksThemAndItsNextOne) {
+  SwitchBench bench(two_links());
+  const auto known = [&] { return bench.device().neighbours6(bench.now); };
+  bench.send(1, make_solicitation(bench.pool, mac(2), far_host6, ip6(2, 77)));
+  EXPECT_TRUE(known().empty());
+  for (const auto& link : {mac(2), mac(3)}) {
+    bench.send(1, make_solicitation(bench.pool, link, far_host6, far6));
+    ASSERT_EQ(known().size(), 1u);
+    EXPECT_EQ(known()[0].mac, link);
+    EXPECT_EQ(known()[0].state, forwarding::NeighbourState::reachable);
+  }
+}
+
 // One host has as many addresses of one link as it likes.
 TEST(Neighbours6, AreLearnedAndAskedForWhateverOneHostInvents) {
   auto config = two_links();
