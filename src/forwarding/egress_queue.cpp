@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "forwarding/codepoint.h"
 #include "forwarding/occupancy.h"
 #include "wire/ethernet.h"
-#include "wire/ipv4.h"
 #include "wire/vlan.h"
 
 namespace tributary::forwarding {
@@ -99,12 +99,8 @@ bool EgressQueue::is_network_control(const Packet& frame) {
     return false;
   }
   wire::Cursor cursor(frame.bytes());
-  const auto type = wire::take_link_headers(cursor);
-  if (type == wire::ethertype::mac_control) {
-    return true;
-  }
-  const auto* ip = cursor.take<wire::Ipv4Header>();
-  return ip != nullptr && type == wire::ethertype::ipv4 && ip->tos >> 2 == network_control;
+  return wire::take_link_headers(cursor) == wire::ethertype::mac_control ||
+         codepoint_of(frame) == network_control;
 }
 
 std::uint64_t EgressQueue::passing_bytes(const PacketList& run, std::size_t max) const {

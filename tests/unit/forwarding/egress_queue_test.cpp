@@ -203,6 +203,20 @@ TEST_F(EgressQueueTest, OwnNetworkControlGoesFirstWithATagToo) {
   queue.clear();
 }
 
+TEST_F(EgressQueueTest, OwnNetworkControlOfIpv6GoesFirstToo) {
+  const test::Endpoints6 ends{test::mac(1), test::mac(2), test::ip6(1, 1), test::ip6(1, 2)};
+  EgressQueue queue({200'000'000, 2000, 0});
+  queue.enqueue(frame(1000), start);
+  queue.enqueue(frame(1000), start);
+  auto control = test::make_udp6(pool_, ends, 1, 2, 24);
+  test::ip6_of(*control).version_class_flow = {0x6c, 0, 0, 0};
+  queue.enqueue(std::move(control), start);
+  EXPECT_EQ(queue.tail_dropped(), 0u);
+  PacketList out;
+  queue.dequeue(start, out, 1);
+  EXPECT_EQ(out.front()->length, 86u);
+}
+
 // Sums of PANAMA are made here and small, and wait like any other traffic.
 TEST_F(EgressQueueTest, ClassSelectorSevenQueues) {
   EgressQueue queue({200'000'000, 1500, 0});
