@@ -98,34 +98,13 @@ std::vector<RangeIndex::Range> RouteTable::flat() const {
   return ranges;
 }
 
-const UnhealthyNeighbour* RouteTable::ailing(const NextHop& hop) const {
-  const auto found =
-      std::find_if(unhealthy_.begin(), unhealthy_.end(),
-                   [&](const UnhealthyNeighbour& each) { return each.neighbour == hop.via; });
-  return found == unhealthy_.end() ? nullptr : &*found;
-}
-
-RouteTable::Fitness RouteTable::fitness(const NextHop& hop) const {
-  if (std::find(down_.begin(), down_.end(), hop.interface) != down_.end()) {
-    return Fitness::none;
-  }
-  const auto* const unhealthy = ailing(hop);
-  if (unhealthy == nullptr || unhealthy->ailment == Ailment::crowded) {
-    return Fitness::good;
-  }
-  return unhealthy->ailment == Ailment::dead ? Fitness::none : Fitness::poor;
-}
-
 void RouteTable::set_interface_up(PortIndex interface, bool up) {
-  std::erase(down_, interface);
-  if (!up) {
-    down_.push_back(interface);
-  }
+  health_.set_interface_up(interface, up);
   refresh();
 }
 
 void RouteTable::set_unhealthy(const std::vector<UnhealthyNeighbour>& neighbours) {
-  unhealthy_ = neighbours;
+  health_.set_unhealthy(neighbours);
   refresh();
 }
 
@@ -146,19 +125,14 @@ void RouteTable::refresh() {
 }
 
 void RouteTable::refresh(NextHopGroup& group) const {
-  auto best = Fitness::poor;
-  for (const auto& hop : group.route.next_hops) {
-    best = std::max(best, fitness(hop));
-  }
+  const auto& hops = group.route.next_hops;
+  health_.find_usable(hops, group.up);
   group.live.clear();
-  group.up.clear();
   group.crowded.clear();
-  for (const auto& hop : group.route.next_hops) {
-    const auto* const unhealthy = ailing(hop);
-    group.crowded.push_back(unhealthy != nullptr && unhealthy->ailment == Ailment::crowded);
-    group.up.push_back(fitness(hop) == best);
-    if (group.up.back()) {
-      group.live.push_back(hop);
+  for (std::size_t i = 0; i < hops.size(); ++i) {
+    group.crowded.push_back(health_.is_crowded(hops[i].via));
+    if (group.up[i]) {
+      group.live.push_back(hops[i]);
     }
   }
 }

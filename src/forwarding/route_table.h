@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "forwarding/config.h"
+#include "forwarding/next_hop_health.h"
 #include "forwarding/range_index.h"
 #include "forwarding/root_shares.h"
 #include "forwarding/rows.h"
@@ -33,17 +34,6 @@ struct Route {
   Kind kind = Kind::gateway;
   std::vector<NextHop> next_hops;
   Policies policies;  // how one of several next hops is chosen
-};
-
-// Why a neighbour is not to be used like others.
-enum class Ailment : std::uint8_t {
-  dead,
-  cut_off,  // it works, but something behind it is cut off
-  crowded,  // a queue behind it is filling up
-};
-struct UnhealthyNeighbour {
-  wire::Ipv4Address neighbour;
-  Ailment ailment = Ailment::dead;
 };
 
 // A route in use: which of its next hops can be chosen, and what chose them.
@@ -111,9 +101,6 @@ class RouteTable {
  private:
   void share_ways();
   std::vector<RangeIndex::Range> flat() const;
-  enum class Fitness : std::uint8_t { none, poor, good };
-  const UnhealthyNeighbour* ailing(const NextHop& hop) const;
-  Fitness fitness(const NextHop& hop) const;
   void refresh();
   void refresh(NextHopGroup& group) const;
 
@@ -122,8 +109,7 @@ class RouteTable {
   std::vector<std::uint32_t> group_ways_;  // which of ways_
   std::vector<Way> ways_;                  // the first one: no prefix matches
   RangeIndex index_;                       // of addresses to ways_
-  std::vector<PortIndex> down_;
-  std::vector<UnhealthyNeighbour> unhealthy_;
+  NextHopHealth health_;
 };
 
 }  // namespace tributary::forwarding

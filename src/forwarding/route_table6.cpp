@@ -39,7 +39,7 @@ RouteTable6::RouteTable6(std::vector<Route6> routes) {
   std::vector<Block<IpAddress>> blocks;
   for (auto& route : routes) {
     row_count_ += is_shown(route) ? 1 : 0;
-    groups_.push_back({std::move(route), {}});
+    groups_.push_back({std::move(route), {}, {}});
     const auto& prefix = groups_.back().route.prefix;
     blocks.push_back(
         {prefix.network, last_address(prefix), static_cast<std::uint32_t>(groups_.size())});
@@ -57,23 +57,29 @@ const NextHopGroup6* RouteTable6::find(const IpAddress& destination) const {
 }
 
 void RouteTable6::set_interface_up(PortIndex interface, bool up) {
-  std::erase(down_, interface);
-  if (!up) {
-    down_.push_back(interface);
-  }
+  health_.set_interface_up(interface, up);
   refresh();
 }
 
-bool RouteTable6::is_down(PortIndex interface) const {
-  return std::find(down_.begin(), down_.end(), interface) != down_.end();
+void RouteTable6::set_unhealthy(const std::vector<UnhealthyNeighbour>& neighbours) {
+  health_.set_unhealthy(neighbours);
+  refresh();
+}
+
+bool RouteTable6::cut_off() const {
+  return std::any_of(groups_.begin(), groups_.end(), [](const NextHopGroup6& group) {
+    return group.route.kind == Route::Kind::gateway && group.live.empty();
+  });
 }
 
 void RouteTable6::refresh() {
   for (auto& group : groups_) {
+    const auto& hops = group.route.next_hops;
+    health_.find_usable(hops, group.up);
     group.live.clear();
-    for (const auto& hop : group.route.next_hops) {
-      if (!is_down(hop.interface)) {
-        group.live.push_back(hop);
+    for (std::size_t i = 0; i < hops.size(); ++i) {
+      if (group.up[i]) {
+        group.live.push_back(hops[i]);
       }
     }
   }
@@ -87,8 +93,9 @@ std::vector<RouteRow6> RouteTable6::rows() const {
       continue;
     }
     RouteRow6 row{route.prefix, route.kind == Route::Kind::connected, {}};
-    for (const auto& hop : route.next_hops) {
-      row.next_hops.push_back({hop.via, hop.interface, !is_down(hop.interface)});
+    for (std::size_t i = 0; i < route.next_hops.size(); ++i) {
+      const auto& hop = route.next_hops[i];
+      row.next_hops.push_back({hop.via, hop.interface, group.up[i]});
     }
     rows.push_back(std::move(row));
   }

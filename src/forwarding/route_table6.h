@@ -24,6 +24,7 @@ struct Route6 {
 struct NextHopGroup6 {
   Route6 route;
   std::vector<NextHop6> live;
+  std::vector<bool> up;  // whether each of route.next_hops can
 };
 
 // Longest-prefix match of IPv6: the prefixes as ranges that do not overlap (forwarding/flatten.h),
@@ -39,18 +40,21 @@ class RouteTable6 {
 
   // Takes the next hops behind an interface out of their groups, or puts them back.
   void set_interface_up(PortIndex interface, bool up);
+  // As RouteTable; that a queue behind a next hop is filling up changes nothing here.
+  void set_unhealthy(const std::vector<UnhealthyNeighbour>& neighbours);
+  // A gateway route has no next hop that can be chosen.
+  bool cut_off() const;
 
   std::vector<RouteRow6> rows() const;             // connected and gateway routes
   std::size_t size() const { return row_count_; }  // of rows()
 
  private:
-  bool is_down(PortIndex interface) const;
   void refresh();
 
   std::size_t row_count_ = 0;
   std::vector<NextHopGroup6> groups_;                              // in the order of their prefixes
   std::vector<std::pair<wire::IpAddress, std::uint32_t>> ranges_;  // 0, or a group counted from 1
-  std::vector<PortIndex> down_;
+  NextHopHealth health_;
 };
 
 }  // namespace tributary::forwarding

@@ -110,7 +110,7 @@ struct SelectionCounters {
 };
 
 struct BfdRow {
-  wire::Ipv4Address neighbour;
+  wire::IpAddress neighbour;  // of either version
   PortIndex interface = no_port;
   bool alive = true;  // the next hop is in use
   wire::BfdState state = wire::BfdState::down;

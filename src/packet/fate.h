@@ -37,7 +37,7 @@ namespace tributary {
   X(arp_unresolved)       /* next hop did not answer in time */                   \
   X(arp_queue_full)       /* too many packets wait for the same answer */         \
   X(bfd_malformed)        /* BFD: not what RFC 5880 accepts */                    \
-  X(bfd_ttl)              /* BFD: TTL below 255, so from further than a hop */    \
+  X(bfd_ttl)              /* BFD: TTL or hop limit not 255: from beyond a hop */  \
   X(bfd_no_session)       /* BFD: from nobody that is watched */                  \
   X(ip6_malformed)        /* IPv6: version, payload length, extension headers */  \
   X(ip6_martian)          /* IPv6 source or destination of no use */              \

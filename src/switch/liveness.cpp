@@ -2,61 +2,53 @@
 #include "switch/liveness.h"
 
 #include <algorithm>
+#include <array>
 #include <span>
 #include <utility>
 
-#include "wire/checksum.h"
 #include "wire/key.h"
 
 namespace tributary::switching {
 namespace {
 
-constexpr std::uint8_t network_control = 0xc0;  // class selector 6: what keeps the network running
-
 // What one core tells the others about a next hop. Both ends are this process.
 struct [[gnu::packed]] Word {
   static constexpr std::uint8_t whole = 0xff;
 
-  wire::Ipv4Address neighbour;
+  std::array<std::uint8_t, 16> neighbour{};  // wire::IpAddress
   std::uint8_t health = whole;
 };
+
 // Of the intervals of BFD, how often queues are looked at.
 constexpr int looks_per_interval = 10;
 
-struct [[gnu::packed]] BfdFrame {
-  wire::EthernetHeader ethernet;
-  wire::Ipv4Header ip;
-  wire::UdpHeader udp;
-  wire::BfdHeader bfd;
-};
-
-constexpr std::uint16_t udp_bytes = sizeof(wire::UdpHeader) + sizeof(wire::BfdHeader);
-
-bool has_right_checksum(const engine::Frame& frame) {
-  const auto* start = reinterpret_cast<const std::byte*>(frame.udp);
-  return frame.udp->checksum.value() == 0 ||
-         wire::transport_checksum(*frame.ipv4, {start, frame.udp->length.value()}) == 0;
-}
-
 }  // namespace
 
-bool is_bfd(const engine::Frame& frame) {
-  return frame.udp != nullptr && frame.udp->destination_port.value() == wire::bfd_port;
-}
-
-Liveness::Liveness(const Interfaces& interfaces, Neighbours& neighbours, Outlet& outlet,
-                   CoreShare share, std::uint64_t seed)
+Liveness::Liveness(const Interfaces& interfaces, Neighbours& neighbours, Neighbours6& neighbours6,
+                   Outlet& outlet, CoreShare share, std::uint64_t seed)
     : interfaces_(interfaces),
       neighbours_(neighbours),
+      neighbours6_(neighbours6),
       outlet_(outlet),
       keeps_sessions_(share.core == core),
       seed_(seed) {}
 
-void Liveness::reconfigure(const std::optional<forwarding::BfdConfig>& config,
-                           const std::vector<forwarding::NextHop>& gateways) {
+std::vector<Liveness::Hop> Liveness::gateways() const {
+  std::vector<Hop> gateways;
+  for (const auto& hop : neighbours_.gateways()) {
+    gateways.push_back({hop.via, hop.interface});
+  }
+  for (const auto& hop : neighbours6_.gateways()) {
+    gateways.push_back(hop);
+  }
+  return gateways;
+}
+
+void Liveness::reconfigure(const std::optional<forwarding::BfdConfig>& config) {
   config_ = config;
   look_at_ = Time{};
-  const auto wanted = [&](const wire::Ipv4Address& neighbour) -> const forwarding::NextHop* {
+  const auto gateways = this->gateways();
+  const auto wanted = [&](const wire::IpAddress& neighbour) -> const Hop* {
     const auto hop = std::find_if(gateways.begin(), gateways.end(),
                                   [&](const auto& each) { return each.via == neighbour; });
     return config && hop != gateways.end() ? &*hop : nullptr;
@@ -87,7 +79,7 @@ void Liveness::reconfigure(const std::optional<forwarding::BfdConfig>& config,
   }
 }
 
-void Liveness::watch(const forwarding::NextHop& hop) {
+void Liveness::watch(const Hop& hop) {
   const auto taken = [this](std::uint32_t discriminator) {
     return std::any_of(watches_.begin(), watches_.end(), [=](const Watch& each) {
       return each.session.discriminator() == discriminator;
@@ -100,13 +92,13 @@ void Liveness::watch(const forwarding::NextHop& hop) {
   const auto port = wire::bfd_source_port_first + drawn_ % (65536 - wire::bfd_source_port_first);
   watches_.push_back({hop, forwarding::BfdSession(*config_, discriminator, seed_ ^ discriminator),
                       static_cast<std::uint16_t>(port)});
-  watches_.back().session.set_cut_off(cut_off_);
+  watches_.back().session.set_cut_off(cut_off_.of(hop.via));
   watches_.back().session.set_crowded(is_crowded());
 }
 
 // RFC 5880, 6.8.6: by our discriminator, or by the interface and address that it came from; these
 // have to be right in any case, since sessions of a single hop do not wander.
-Liveness::Watch* Liveness::find(const wire::BfdHeader& header, const wire::Ipv4Address& source,
+Liveness::Watch* Liveness::find(const wire::BfdHeader& header, const wire::IpAddress& source,
                                 PortIndex interface) {
   const auto discriminator = header.your_discriminator.value();
   const auto found = std::find_if(watches_.begin(), watches_.end(), [&](const Watch& each) {
@@ -116,15 +108,14 @@ Liveness::Watch* Liveness::find(const wire::BfdHeader& header, const wire::Ipv4A
   return found == watches_.end() ? nullptr : &*found;
 }
 
-void Liveness::receive(PacketPtr packet, const engine::Frame& frame, Time now) {
+void Liveness::receive(PacketPtr packet, const BfdArrival& arrival, Time now) {
   auto reason = DropReason::bfd_malformed;
-  const auto* header = has_right_checksum(frame) ? wire::parse_bfd(frame.payload) : nullptr;
-  if (frame.ipv4->ttl != wire::bfd_ttl) {
+  if (arrival.hops_left != wire::bfd_ttl) {
     reason = DropReason::bfd_ttl;
-  } else if (header != nullptr) {
-    auto* found = find(*header, frame.ipv4->source, interfaces_.interface_of(*packet));
+  } else if (arrival.header != nullptr) {
+    auto* found = find(*arrival.header, arrival.source, interfaces_.interface_of(*packet));
     if (found != nullptr) {
-      found->session.receive(*header, now);
+      found->session.receive(*arrival.header, now);
       outlet_.absorb(std::move(packet));
       serve(*found, now);
       return;
@@ -160,40 +151,34 @@ void Liveness::serve(Watch& watch, Time now) {
   }
 }
 
+std::optional<wire::IpAddress> Liveness::own_address(const Hop& hop) const {
+  const auto of = [](const auto& own) {
+    return own ? std::optional<wire::IpAddress>(own->address) : std::nullopt;
+  };
+  return hop.via.is_v4() ? of(interfaces_.address(hop.interface))
+                         : of(interfaces_.address6(hop.interface));
+}
+
 // Built by hand and not routed: it has to leave by this interface or not at all.
 bool Liveness::send(const Watch& watch, const wire::BfdHeader& header, Time now) {
-  const auto& own = interfaces_.address(watch.hop.interface);
-  if (!own || !interfaces_.is_up(watch.hop.interface)) {
+  const auto& [via, interface] = watch.hop;
+  const auto own = own_address(watch.hop);
+  if (!own || !interfaces_.is_up(interface)) {
     return false;
   }
   auto packet = outlet_.originate();
   if (!packet) {
     return false;
   }
-  if (packet->tailroom() < sizeof(BfdFrame)) {
+  if (!make_bfd(*packet, {*own, via, watch.source_port}, header)) {
     outlet_.drop(std::move(packet), DropReason::no_buffer, Account::originated);
     return false;
   }
-  packet->length = sizeof(BfdFrame);
-  wire::MutableCursor cursor(packet->bytes());
-  auto& frame = *cursor.take<BfdFrame>();
-  frame = {};
-  frame.ethernet.type = wire::ethertype::ipv4;
-  frame.ip.tos = network_control;
-  frame.ip.total_length = static_cast<std::uint16_t>(sizeof(wire::Ipv4Header) + udp_bytes);
-  frame.ip.ttl = wire::bfd_ttl;
-  frame.ip.protocol = wire::ip_protocol::udp;
-  frame.ip.source = own->address;
-  frame.ip.destination = watch.hop.via;
-  wire::finish_ipv4(frame.ip);
-  frame.udp.source_port = watch.source_port;
-  frame.udp.destination_port = wire::bfd_port;
-  frame.udp.length = udp_bytes;
-  frame.bfd = header;
-  const auto sum =
-      wire::transport_checksum(frame.ip, packet->bytes().subspan(sizeof(BfdFrame) - udp_bytes));
-  frame.udp.checksum = sum != 0 ? sum : std::uint16_t{0xffff};
-  neighbours_.send(std::move(packet), watch.hop.interface, watch.hop.via, Account::originated, now);
+  if (via.is_v4()) {
+    neighbours_.send(std::move(packet), interface, via.v4(), Account::originated, now);
+  } else {
+    neighbours6_.send_on(std::move(packet), interface, via, Account::originated, now);
+  }
   return true;
 }
 
@@ -205,7 +190,7 @@ Liveness::Health Liveness::health_of(const forwarding::BfdSession& session) {
                                        : std::nullopt;
 }
 
-bool Liveness::note(const wire::Ipv4Address& neighbour, Health health) {
+bool Liveness::note(const wire::IpAddress& neighbour, Health health) {
   const auto known = std::find_if(unhealthy_.begin(), unhealthy_.end(),
                                   [&](const auto& each) { return each.neighbour == neighbour; });
   if (known == unhealthy_.end()) {
@@ -224,8 +209,8 @@ bool Liveness::note(const wire::Ipv4Address& neighbour, Health health) {
   return true;
 }
 
-void Liveness::tell(const wire::Ipv4Address& neighbour, Health health) {
-  const Word word{neighbour, health ? static_cast<std::uint8_t>(*health) : Word::whole};
+void Liveness::tell(const wire::IpAddress& neighbour, Health health) {
+  const Word word{neighbour.octets(), health ? static_cast<std::uint8_t>(*health) : Word::whole};
   outlet_.publish_liveness(std::as_bytes(std::span(&word, 1)));
 }
 
@@ -234,14 +219,15 @@ void Liveness::learn(const Packet& update) {
   const auto* word = cursor.take<Word>();
   if (word != nullptr && config_ && !keeps_sessions_) {
     const auto ailment = static_cast<forwarding::Ailment>(word->health);
-    note(word->neighbour, word->health == Word::whole ? Health() : Health(ailment));
+    note(wire::IpAddress(word->neighbour),
+         word->health == Word::whole ? Health() : Health(ailment));
   }
 }
 
-void Liveness::set_cut_off(bool cut_off) {
+void Liveness::set_cut_off(const CutOff& cut_off) {
   cut_off_ = cut_off;
   for (auto& each : watches_) {
-    each.session.set_cut_off(cut_off);
+    each.session.set_cut_off(cut_off.of(each.hop.via));
   }
 }
 

@@ -28,12 +28,23 @@ bool Owners::is_of_strangers(Packet& packet) const {
   return vlans_.enter(packet) || (packet.vlan != 0 && !vlans_.is_own(packet));
 }
 
+bool Owners::is_for_sessions(Packet& packet, const engine::Frame& frame) const {
+  if (!watches_ || frame.ethernet == nullptr) {
+    return false;
+  }
+  if (frame.ethernet->type.value() != wire::ethertype::ipv6) {
+    return is_bfd(frame);
+  }
+  const auto datagram = parse_ipv6(packet);
+  return datagram && is_bfd(*datagram);
+}
+
 unsigned Owners::core_of(Packet& packet, unsigned here) const {
   if (!has_owners_) {
     return here;
   }
   if (vlans_.on() && is_of_strangers(packet)) {
-    return watches_ && is_bfd(engine::parse_frame(packet)) ? Liveness::core : here;
+    return is_for_sessions(packet, engine::parse_frame(packet)) ? Liveness::core : here;
   }
   const auto frame = engine::parse_frame(packet);
   if (frame.ethernet == nullptr) {
@@ -41,7 +52,7 @@ unsigned Owners::core_of(Packet& packet, unsigned here) const {
   }
   const auto claim = classifier_.claim_on(frame);
   engine::note(packet, frame, claim);
-  if (watches_ && is_bfd(frame)) {
+  if (is_for_sessions(packet, frame)) {
     return Liveness::core;
   }
   if (claim == 0) {

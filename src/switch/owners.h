@@ -25,6 +25,7 @@ class Owners {
 
  private:
   bool is_of_strangers(Packet& packet) const;
+  bool is_for_sessions(Packet& packet, const engine::Frame& frame) const;
 
   unsigned cores_ = 1;
   bool has_owners_ = false;  // some packets have

@@ -25,19 +25,34 @@ Parts::Parts(const SwitchConfig& config, CoreShare share, PacketPool& pool,
       outlet_(interfaces_, pool, share, gauges),
       bridge_(config, interfaces_, outlet_, draw_seed(config)),
       neighbours_(config, interfaces_, bridge_, outlet_, share, draw_seed(config)),
-      liveness_(interfaces_, neighbours_, outlet_, share, draw_seed(config)),
-      router_(config, interfaces_, neighbours_, liveness_, outlet_),
       neighbours6_(config, interfaces_, bridge_, outlet_, share, draw_seed(config)),
+      liveness_(interfaces_, neighbours_, neighbours6_, outlet_, share, draw_seed(config)),
+      router_(config, interfaces_, neighbours_, liveness_, outlet_),
       advertiser6_(config, interfaces_, bridge_, outlet_, share, draw_seed(config)),
-      router6_(config, interfaces_, neighbours6_, advertiser6_, outlet_),
+      router6_(config, interfaces_, neighbours6_, liveness_, advertiser6_, outlet_),
       aggregation_(config, interfaces_, pool, share.cores),
       departures_(interfaces_, bridge_, router_, outlet_),
-      announcer_(interfaces_, bridge_, neighbours_, neighbours6_, share) {}
+      announcer_(interfaces_, bridge_, neighbours_, neighbours6_, share) {
+  liveness_.reconfigure(config.bfd);
+  follow_liveness();
+}
+
+void Parts::follow_liveness() {
+  if (liveness_.take_change()) {
+    router_.set_unhealthy(liveness_.unhealthy());
+    router6_.set_unhealthy(liveness_.unhealthy());
+    tell_of_routes();
+  }
+}
+
+void Parts::tell_of_routes() {
+  liveness_.set_cut_off({router_.routes().cut_off(), router6_.routes().cut_off()});
+}
 
 void Parts::learn(const Packet& update, Time now) {
   if (update.ingress == no_port) {
     liveness_.learn(update);
-    router_.follow_liveness();
+    follow_liveness();
     return;
   }
   wire::Cursor cursor(update.bytes());
@@ -74,7 +89,9 @@ void Parts::set_port_up(PortIndex port, bool up) {
   interfaces_.set_up(port, up);
   router_.set_port_up(port, up);
   router6_.set_port_up(port, up);
+  tell_of_routes();
   if (up) {
+    liveness_.hurry(port);
     advertiser6_.hurry(port);
     announcer_.hurry(port);
   } else {
@@ -90,6 +107,8 @@ void Parts::reconfigure(const SwitchConfig& config) {
   neighbours6_.reconfigure(config);
   advertiser6_.reconfigure(config);
   router6_.reconfigure(config);
+  liveness_.reconfigure(config.bfd);
+  follow_liveness();
   aggregation_.reconfigure(config);
   announcer_.reconfigure();
 }

@@ -50,15 +50,20 @@ class Parts {
 
  private:
   bool is_heard(const Packet& frame, const wire::MacAddress& destination, Time now);
+  // Tells neighbours whether routes have somewhere to go.
+  void tell_of_routes();
 
  protected:
+  // Routes use what is alive, from now on.
+  void follow_liveness();
+
   Interfaces interfaces_;
   Outlet outlet_;
   Bridge bridge_;
   Neighbours neighbours_;
+  Neighbours6 neighbours6_;
   Liveness liveness_;
   Router router_;
-  Neighbours6 neighbours6_;
   Advertiser6 advertiser6_;
   Router6 router6_;
   Aggregation aggregation_;

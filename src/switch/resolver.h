@@ -55,6 +55,8 @@ class Resolver {
   // talks.
   void set_gateways(std::vector<Gateway> gateways);
 
+  const std::vector<Gateway>& gateways() const { return gateways_; }
+
   const Table& table() const { return table_; }
 
  protected:

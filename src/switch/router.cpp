@@ -60,9 +60,7 @@ Router::Router(const SwitchConfig& config, const Interfaces& interfaces, Neighbo
 
 void Router::reconfigure(const SwitchConfig& config) {
   auto routes = routes_of(config, interfaces_);
-  auto gateways = gateways_of(routes);
-  liveness_.reconfigure(config.bfd, gateways);
-  neighbours_.set_gateways(std::move(gateways));
+  neighbours_.set_gateways(gateways_of(routes));
   only_ways_ = only_ways_of(routes);
   forwarding::RouteTable table(std::move(routes), config.selection.tree_seed);
   table.continue_counters(routes_);
@@ -77,29 +75,12 @@ void Router::reconfigure(const SwitchConfig& config) {
       routes_.set_interface_up(port, false);
     }
   }
-  follow_liveness();
-  liveness_.set_cut_off(routes_.cut_off());
-}
-
-void Router::follow_liveness() {
-  if (liveness_.take_change()) {
-    routes_.set_unhealthy(liveness_.unhealthy());
-    liveness_.set_cut_off(routes_.cut_off());
-  }
 }
 
 bool Router::is_crowded() const {
   return std::any_of(only_ways_.begin(), only_ways_.end(), [this](PortIndex port) {
     return outlet_.queues().filling(port).above_half();
   });
-}
-
-void Router::set_port_up(PortIndex port, bool up) {
-  routes_.set_interface_up(port, up);
-  liveness_.set_cut_off(routes_.cut_off());
-  if (up) {
-    liveness_.hurry(port);
-  }
 }
 
 void Router::receive(PacketPtr packet, const engine::Frame& frame, PortIndex interface,
@@ -251,7 +232,7 @@ void Router::forward_raw(PacketPtr packet, const engine::Path& path, Account acc
 void Router::deliver(PacketPtr packet, const engine::Frame& frame, Time now) {
   const auto& ip = *frame.ipv4;
   if (liveness_.serves(frame)) {
-    liveness_.receive(std::move(packet), frame, now);
+    liveness_.receive(std::move(packet), bfd_of(frame), now);
     return;
   }
   if (ip.is_fragment() || ip.protocol != wire::ip_protocol::icmp) {

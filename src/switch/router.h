@@ -106,9 +106,11 @@ class Router {
   // Whether some queue that packets have no other way than by is above half.
   bool is_crowded() const;
 
-  void set_port_up(PortIndex port, bool up);
+  void set_port_up(PortIndex port, bool up) { routes_.set_interface_up(port, up); }
   // Next hops that died leave their groups, and return when they are alive again.
-  void follow_liveness();
+  void set_unhealthy(const std::vector<forwarding::UnhealthyNeighbour>& neighbours) {
+    routes_.set_unhealthy(neighbours);
+  }
   void reconfigure(const SwitchConfig& config);
   const forwarding::RouteTable& routes() const { return routes_; }
 

@@ -44,9 +44,10 @@ void trim6(Packet& packet, const Datagram6& datagram) {
 }  // namespace
 
 Router6::Router6(const SwitchConfig& config, const Interfaces& interfaces, Neighbours6& neighbours,
-                 Advertiser6& advertiser, Outlet& outlet)
+                 Liveness& liveness, Advertiser6& advertiser, Outlet& outlet)
     : interfaces_(interfaces),
       neighbours_(neighbours),
+      liveness_(liveness),
       advertiser_(advertiser),
       outlet_(outlet),
       ecmp_(0) {
@@ -151,6 +152,8 @@ void Router6::deliver(PacketPtr packet, const Datagram6& datagram, PortIndex int
     outlet_.drop(std::move(packet), DropReason::ip6_martian, Account::received);
   } else if (carried->next_header == wire::ipv6_next::icmp) {
     deliver_icmp(std::move(packet), datagram, *carried, interface, now);
+  } else if (liveness_.serves(datagram)) {
+    liveness_.receive(std::move(packet), bfd_of(datagram), now);
   } else if (carried->next_header == wire::ipv6_next::nothing) {
     outlet_.drop(std::move(packet), DropReason::local_unserved, Account::received);
   } else {

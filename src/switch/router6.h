@@ -9,6 +9,7 @@
 #include "switch/icmp.h"
 #include "switch/icmp6.h"
 #include "switch/interfaces.h"
+#include "switch/liveness.h"
 #include "switch/neighbours6.h"
 #include "switch/outlet.h"
 
@@ -20,7 +21,7 @@ namespace tributary::switching {
 class Router6 {
  public:
   Router6(const SwitchConfig& config, const Interfaces& interfaces, Neighbours6& neighbours,
-          Advertiser6& advertiser, Outlet& outlet);
+          Liveness& liveness, Advertiser6& advertiser, Outlet& outlet);
 
   // A frame of IPv6 that came in by an interface which speaks it, for the switch on the link layer
   // or for a group.
@@ -29,6 +30,10 @@ class Router6 {
   bool hear(Packet& packet, PortIndex interface, Time now);
 
   void set_port_up(PortIndex port, bool up) { routes_.set_interface_up(port, up); }
+  // As Router.
+  void set_unhealthy(const std::vector<forwarding::UnhealthyNeighbour>& neighbours) {
+    routes_.set_unhealthy(neighbours);
+  }
   void reconfigure(const SwitchConfig& config);
   const forwarding::RouteTable6& routes() const { return routes_; }
 
@@ -49,6 +54,7 @@ class Router6 {
 
   const Interfaces& interfaces_;
   Neighbours6& neighbours_;
+  Liveness& liveness_;
   Advertiser6& advertiser_;
   Outlet& outlet_;
   forwarding::RouteTable6 routes_;

@@ -108,7 +108,7 @@ class Switch::Impl : public FrameWays {
 
   // Sends what the engines want sent, and what waited for a neighbour.
   void finish(Time now) {
-    router_.follow_liveness();
+    follow_liveness();
     departures_.send(actions_, now);
     neighbours_.flush(now);
     neighbours6_.flush(now);

@@ -107,5 +107,30 @@ TEST(Prefix6, ContainsWhatHasItsBits) {
   EXPECT_FALSE(contains(Prefix6{ip6(1, 4), 127}, ip6(1, 6)));
 }
 
+TEST(RouteTable6, NextHopsThatAilLeaveTheirGroupsAndReturn) {
+  const NextHop6 a{ip6(1, 9), 1};
+  const NextHop6 b{ip6(2, 9), 2};
+  RouteTable6 table(
+      {{{Ip6(), 0}, Route::Kind::gateway, {a, b}}, {{ip6(7, 0), 64}, Route::Kind::gateway, {a}}});
+  const auto* all = table.find(ip6(9, 9));
+  table.set_unhealthy({{a.via, Ailment::dead}});
+  ASSERT_EQ(all->live.size(), 1u);
+  EXPECT_EQ(all->live[0].via, b.via);
+  EXPECT_TRUE(table.find(ip6(7, 1))->live.empty());
+  EXPECT_TRUE(table.cut_off());
+  EXPECT_FALSE(table.rows()[0].next_hops[0].up);
+  EXPECT_TRUE(table.rows()[0].next_hops[1].up);
+  table.set_unhealthy({{a.via, Ailment::cut_off}});
+  EXPECT_EQ(all->live.size(), 1u);
+  EXPECT_EQ(table.find(ip6(7, 1))->live.size(), 1u) << "there is no better one";
+  EXPECT_FALSE(table.cut_off());
+  table.set_interface_up(2, false);
+  ASSERT_EQ(all->live.size(), 1u);
+  EXPECT_EQ(all->live[0].via, a.via);
+  table.set_interface_up(2, true);
+  table.set_unhealthy({{a.via, Ailment::crowded}});
+  EXPECT_EQ(all->live.size(), 2u);
+}
+
 }  // namespace
 }  // namespace tributary::forwarding

@@ -5,8 +5,8 @@
 #include <optional>
 #include <set>
 
-#include "support/switch_bench.h"
 #include "switch/owners.h"
+#include "unit/switch/bfd_neighbour.h"
 
 namespace tributary::test {
 namespace {
@@ -33,12 +33,12 @@ switching::SwitchConfig two_ways(std::optional<forwarding::BfdConfig> bfd) {
 }
 const forwarding::BfdConfig usual{100ms, 3};
 
-// The neighbour at `there`: a session of its own, and what it makes of the switch's packets.
-class Neighbour {
+// The neighbour at `there`.
+class Neighbour : public BfdNeighbour {
  public:
-  explicit Neighbour(SwitchBench& bench) : bench_(bench) {}
+  explicit Neighbour(SwitchBench& bench) : BfdNeighbour(bench, usual) {}
 
-  PacketPtr frame(const wire::BfdHeader& header) {
+  PacketPtr frame(const wire::BfdHeader& header) override {
     auto packet = make_udp(bench_.pool, {their_mac, our_mac, there, here}, 50000, wire::bfd_port,
                            sizeof header);
     std::memcpy(l4_of(*packet).data() + sizeof(wire::UdpHeader), &header, sizeof header);
@@ -53,34 +53,14 @@ class Neighbour {
     udp.checksum = wire::transport_checksum(ip_of(packet), l4_of(packet));
   }
 
-  // Lets time pass for both; `speaks`: the neighbour's packets arrive.
-  void run(Duration time, bool speaks = true) {
-    for (const auto end = bench_.now + time; bench_.now < end;) {
-      hear(bench_.advance(1ms));
-      session.expire(bench_.now);
-      while (const auto packet = session.poll(bench_.now)) {
-        if (speaks) {
-          hear(bench_.send(1, frame(*packet)));
-        }
-      }
-    }
-  }
-  void hear(std::vector<PacketPtr> packets) {
-    for (auto& packet : packets) {
-      if (packet->egress == 1 && ip_of(*packet).protocol == wire::ip_protocol::udp &&
-          l4_header<wire::UdpHeader>(*packet).destination_port.value() == wire::bfd_port) {
-        session.receive(*wire::parse_bfd(l4_of(*packet).subspan(sizeof(wire::UdpHeader))),
-                        bench_.now);
-        last = std::move(packet);
-      }
-    }
-  }
-
-  forwarding::BfdSession session{usual, 77, 5};
-  PacketPtr last;
-
  private:
-  SwitchBench& bench_;
+  const wire::BfdHeader* heard(Packet& packet) const override {
+    const bool is_bfd =
+        ethernet_of(packet).type.value() == wire::ethertype::ipv4 &&
+        ip_of(packet).protocol == wire::ip_protocol::udp &&
+        l4_header<wire::UdpHeader>(packet).destination_port.value() == wire::bfd_port;
+    return is_bfd ? wire::parse_bfd(l4_of(packet).subspan(sizeof(wire::UdpHeader))) : nullptr;
+  }
 };
 
 class LivenessTest : public testing::Test {
@@ -257,14 +237,7 @@ TEST_F(LivenessTest, AShortLinkFailureDoesNotEndTheSession) {
 
 TEST_F(LivenessTest, HostilePacketsAreCountedAndChangeNothing) {
   neighbour.run(2s);
-  const auto header = [&](BfdState state) {
-    wire::BfdHeader forged;
-    forged.state_flags = static_cast<std::uint8_t>(static_cast<unsigned>(state) << 6);
-    forged.detect_multiplier = 3;
-    forged.my_discriminator = std::uint32_t{77};
-    forged.your_discriminator = row().discriminator;
-    return forged;
-  };
+  const auto header = [&](BfdState state) { return neighbour.forged(state, row().discriminator); };
   auto far = neighbour.frame(header(BfdState::down));
   Neighbour::set_ttl(*far, 254);
   bench.send(1, std::move(far));
