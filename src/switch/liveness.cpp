@@ -159,7 +159,8 @@ std::optional<wire::IpAddress> Liveness::own_address(const Hop& hop) const {
                          : of(interfaces_.address6(hop.interface));
 }
 
-// Built by hand and not routed: it has to leave by this interface or not at all.
+// Built by hand and not routed: it has to leave by this interface or not at all. What waited for
+// the neighbour goes first: of an old Down behind news it would believe that we failed.
 bool Liveness::send(const Watch& watch, const wire::BfdHeader& header, Time now) {
   const auto& [via, interface] = watch.hop;
   const auto own = own_address(watch.hop);
@@ -175,8 +176,10 @@ bool Liveness::send(const Watch& watch, const wire::BfdHeader& header, Time now)
     return false;
   }
   if (via.is_v4()) {
+    neighbours_.flush(now);
     neighbours_.send(std::move(packet), interface, via.v4(), Account::originated, now);
   } else {
+    neighbours6_.flush(now);
     neighbours6_.send_on(std::move(packet), interface, via, Account::originated, now);
   }
   return true;

@@ -47,6 +47,17 @@ class BfdNeighbour {
     return header;
   }
 
+  // What of these is BFD that the neighbour hears, by the states in it.
+  std::vector<wire::BfdState> states_in(const std::vector<PacketPtr>& packets) const {
+    std::vector<wire::BfdState> states;
+    for (const auto& packet : packets) {
+      if (const auto* header = packet->egress == port ? heard(*packet) : nullptr) {
+        states.push_back(header->state());
+      }
+    }
+    return states;
+  }
+
   forwarding::BfdSession session;
   PacketPtr last;  // that the switch sent it
 

@@ -196,6 +196,24 @@ TEST_F(Liveness6Test, TheNeighbourHearsOfRoutesOfItsVersionOnly) {
   EXPECT_FALSE(peer.session.neighbour_cut_off());
 }
 
+// One burst has the answer that they wait for and a packet that is answered.
+TEST_F(Liveness6Test, WhatWaitedForTheNeighbourGoesBeforeWhatIsNewer) {
+  auto config = two_ways6(usual6);
+  config.neighbours6.clear();
+  SwitchBench fresh(config);
+  Neighbour6 peer(fresh);
+  EXPECT_TRUE(peer.states_in(fresh.advance(1ms)).empty());
+  fresh.now += 20ms;  // news is told at once, but not twice within 10 ms
+  auto answer = make_advertisement(fresh.pool, {their_mac6, our_mac6, there6, here6});
+  auto packet = peer.frame(*peer.session.poll(fresh.now));
+  answer->ingress = packet->ingress = BfdNeighbour::port;
+  PacketList burst;
+  burst.push(std::move(answer));
+  burst.push(std::move(packet));
+  EXPECT_EQ(peer.states_in(fresh.send_burst(std::move(burst))),
+            (std::vector{BfdState::down, BfdState::init}));
+}
+
 TEST_F(Liveness6Test, AReloadKeepsTheDeadOutAndSessionsOn) {
   neighbour.run(2s);
   const auto before = row();

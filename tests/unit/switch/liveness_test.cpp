@@ -197,6 +197,24 @@ TEST_F(LivenessTest, WhoNeverSpokeStaysInUse) {
   EXPECT_EQ(row().state, BfdState::down);
 }
 
+// One burst has the answer that they wait for and a packet that is answered.
+TEST_F(LivenessTest, WhatWaitedForTheNeighbourGoesBeforeWhatIsNewer) {
+  auto config = two_ways(usual);
+  config.arp.clear();
+  SwitchBench fresh(config);
+  Neighbour peer(fresh);
+  EXPECT_TRUE(peer.states_in(fresh.advance(1ms)).empty());
+  fresh.now += 20ms;  // news is told at once, but not twice within 10 ms
+  auto answer = make_arp(fresh.pool, wire::ArpHeader::reply, {their_mac, our_mac, there, here});
+  auto packet = peer.frame(*peer.session.poll(fresh.now));
+  answer->ingress = packet->ingress = BfdNeighbour::port;
+  PacketList burst;
+  burst.push(std::move(answer));
+  burst.push(std::move(packet));
+  EXPECT_EQ(peer.states_in(fresh.send_burst(std::move(burst))),
+            (std::vector{BfdState::down, BfdState::init}));
+}
+
 TEST_F(LivenessTest, AReloadKeepsTheDeadOut) {
   neighbour.run(2s);
   neighbour.run(301ms, false);
