@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""BFD and IPv6 with a router that others have written: FRRouting, where it is installed."""
+"""BFD over both versions of IP, and IPv6, with a router that others have written: FRRouting, where it is installed."""
 
 import contextlib
 import json
@@ -12,14 +12,19 @@ import support
 
 FRR = pathlib.Path("/usr/lib/frr")
 HERE = pathlib.Path(__file__).resolve().parent
-BFDD = """bfd
- peer 10.9.1.1 interface eth0
-  receive-interval 50
+TIMERS = """  receive-interval 50
   transmit-interval 200
   detect-multiplier 25
  !
-!
 """
+BFDD = f"""bfd
+ peer 10.9.1.1 interface eth0
+{TIMERS} peer 2001:db8:9::1 local-address 2001:db8:9::2 interface eth0
+{TIMERS}!
+"""
+WATCHED = ("10.9.1.2", "2001:db8:9::2")
+ENABLE_IPV6 = """for f in /proc/sys/net/ipv6/conf/*/disable_ipv6; do echo 0 > $f; done;
+for f in /proc/sys/net/ipv6/conf/*/accept_ra; do echo 0 > $f; done;"""
 ZEBRA6 = """interface eth0
  ipv6 address 2001:db8:9::2/64
 !
@@ -53,6 +58,11 @@ class FrrPeer(unittest.TestCase):
             "peer", FRR / program, "-P", "0", "-f", f"{own}.conf", "-i", f"{own}.pid",
             "-z", self.directory / "zserv.api", "--vty_socket", self.directory)
 
+    def shell(self, host: str, script: str) -> str:
+        done = self.lab.exec(host, "sh", "-ec", script)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        return done.stdout
+
     def await_zebra(self) -> None:
         support.until((self.directory / "zserv.api").exists, what="zebra")
 
@@ -61,11 +71,16 @@ class FrrBfd(FrrPeer):
     LAB = "bfd-peer"
     FILES = {"zebra": "", "bfdd": BFDD}
 
-    def session(self) -> dict:
-        return self.lab.rows("bfd")[0]
+    def setUp(self):
+        super().setUp()
+        self.shell("peer", f"{ENABLE_IPV6} ip -6 addr add 2001:db8:9::2/64 dev eth0 nodad")
+
+    def sessions(self) -> dict:
+        return {row["neighbour"]: row for row in self.lab.rows("bfd")}
 
     def await_state(self, state: str) -> None:
-        support.until(lambda: self.session()["state"] == state, what=f"that it is {state}")
+        support.until(lambda: {neighbour: row["state"] for neighbour, row in self.sessions().items()} ==
+                      dict.fromkeys(WATCHED, state), what=f"that both are {state}")
 
     def test_sessions_come_up_follow_its_timers_and_notice_its_death(self):
         with contextlib.ExitStack() as routers:
@@ -73,18 +88,28 @@ class FrrBfd(FrrPeer):
             self.await_zebra()
             with self.frr("bfdd"):
                 self.await_state("up")
-                support.until(lambda: self.session()["detection_time_seconds"] == 5.0,
+                support.until(lambda: all(row["detection_time_seconds"] == 5.0
+                                          for row in self.sessions().values()),
                               what="that its timers hold: 25 times the slower of 200 ms and ours")
-                self.assertEqual(self.session()["remote_state"], "up")
-                self.assertEqual(self.session()["transmit_interval_seconds"], 0.1)
-                self.assertEqual(self.session()["failures_total"], 0)
+                for session in self.sessions().values():
+                    self.assertEqual(session["remote_state"], "up")
+                    self.assertEqual(session["transmit_interval_seconds"], 0.1)
+                    self.assertEqual(session["failures_total"], 0)
             self.await_state("down")  # bfdd was killed
-            self.assertFalse(self.session()["alive"])
+            self.assertEqual([row["alive"] for row in self.sessions().values()], [False, False])
+            for kind in ("route", "route6"):
+                self.assertEqual(self.hops_behind(kind), [False])
             with self.frr("bfdd"):
                 self.await_state("up")
-                self.assertTrue(self.session()["alive"])
+                self.assertEqual([row["alive"] for row in self.sessions().values()], [True, True])
+                for kind in ("route", "route6"):
+                    self.assertEqual(self.hops_behind(kind), [True])
             drops = self.lab.drops()
             self.assertEqual([reason for reason in drops if reason.startswith("bfd_malformed")], [])
+
+    def hops_behind(self, kind: str) -> list[bool]:
+        """Whether the next hops of routes are in use."""
+        return [hop["up"] for row in self.lab.rows(kind) for hop in row["next_hops"] if not row["connected"]]
 
 
 class FrrIpv6(FrrPeer):
@@ -94,16 +119,10 @@ class FrrIpv6(FrrPeer):
     def setUp(self):
         super().setUp()
         for host in ("h1", "h2", "peer"):
-            self.shell(host, "for f in /proc/sys/net/ipv6/conf/*/disable_ipv6; do echo 0 > $f; done;"
-                       "for f in /proc/sys/net/ipv6/conf/*/accept_ra; do echo 0 > $f; done")
+            self.shell(host, ENABLE_IPV6)
         for host, network in (("h1", "2001:db8:1::"), ("h2", "2001:db8:50::")):
             self.shell(host, f"ip -6 addr add {network}9/64 dev eth0 nodad;"
                        f"ip -6 route add default via {network}1")
-
-    def shell(self, host: str, script: str) -> str:
-        done = self.lab.exec(host, "sh", "-ec", script)
-        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        return done.stdout
 
     def neighbours_of_peer(self) -> dict:
         shown = json.loads(self.shell("peer", "ip -j -6 neigh show dev eth0"))

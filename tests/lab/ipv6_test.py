@@ -223,6 +223,53 @@ class Ipv6(unittest.TestCase):
         self.lab.await_path("a", "2001:db8:2::9")
         self.lab.assert_no_ping_is_lost(self, "a", "2001:db8:2::9", 10)
 
+    def sessions(self, daemon: str) -> dict:
+        return {row["neighbour"]: row for row in self.lab.rows("bfd", daemon=daemon)}
+
+    def await_sessions(self) -> None:
+        for daemon in (NEAR, FAR):
+            support.until(lambda daemon=daemon: all(row["state"] == "up" for row in self.sessions(daemon).values()),
+                          what=f"that the sessions of {daemon} are up")
+
+    def hops_of_default(self) -> dict:
+        route, = (row for row in self.lab.rows("route6", daemon=NEAR) if row["prefix"] == "::/0")
+        return {hop["address"]: hop["up"] for hop in route["next_hops"]}
+
+    def test_a_next_hop_that_falls_silent_is_left_and_taken_again(self):
+        first, second = "2001:db8:f1::2", "2001:db8:f2::2"
+        self.await_sessions()
+        before = self.sessions(NEAR)[first]["failures_total"]
+        self.assertEqual({neighbour: row["port"] for neighbour, row in self.sessions(NEAR).items()},
+                         {first: "far1", second: "far2"})
+        self.lab.await_path("a", "2001:db8:2::9")
+        self.lab.ctl("port", "down", "far", "near1", daemon=FAR)
+        support.until(lambda: not self.sessions(NEAR)[first]["alive"], what="that it is noticed")
+        ports = {row["port"]: row["up"] for row in self.lab.rows("port", daemon=NEAR)}
+        self.assertTrue(ports["far1"], "the link is up")
+        self.assertEqual(self.hops_of_default(), {first: False, second: True})
+        # Whatever the flow: the hash of ping's differs by destination.
+        for destination in ("2001:db8:2::9", "2001:db8:2::1", "2001:db8:3::1", "2001:db8:3::9"):
+            self.lab.await_path("a", destination)
+            self.lab.assert_no_ping_is_lost(self, "a", destination, 5)
+        self.lab.ctl("port", "up", "far", "near1", daemon=FAR)
+        self.await_sessions()
+        self.assertEqual(self.hops_of_default(), {first: True, second: True})
+        self.assertGreater(self.sessions(NEAR)[first]["failures_total"], before)
+        self.assertEqual([reason for reason in self.lab.drops() if reason.startswith("bfd_")], [])
+        self.lab.assert_balanced(self)
+
+    def test_a_reload_changes_the_interval_of_sessions_without_alarm(self):
+        def failures() -> list[int]:
+            return [row["failures_total"] for daemon in (NEAR, FAR) for row in self.sessions(daemon).values()]
+
+        self.await_sessions()
+        before = failures()
+        self.lab.tool("reload", "--set", "switch.bfd.interval=200ms")
+        support.until(lambda: self.sessions(NEAR)["2001:db8:f1::2"]["detection_time_seconds"] == 10.0,
+                      what="that both ends have the new interval")
+        self.await_sessions()
+        self.assertEqual(failures(), before)
+
 
 if __name__ == "__main__":
     support.main()
