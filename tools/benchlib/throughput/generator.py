@@ -6,7 +6,7 @@ import pathlib
 
 from lablib import LabError
 
-from . import processes
+from . import processes, reading
 from .setting import Setting
 
 SWITCH_ADDRESS = "10.255.0.1"
@@ -59,9 +59,10 @@ def feed_switch(setting: Setting, config: pathlib.Path) -> dict:
                                       _milliseconds(setting.warm_up_s), "--duration",
                                       _milliseconds(factor * setting.seconds), "--json", "-",
                                       cpus=(setting.switch_cpu, setting.other_cpu)))
-        if document["packets"] != 0:
+        if document["packets"] >= reading.ENOUGH:
             return document
-    raise LabError("the switch took no packet of its feed")
+    raise LabError(f"the switch took {document['packets']} packets of its feed, and not "
+                   f"{reading.ENOUGH}")
 
 
 def run(setting: Setting, *arguments) -> dict:

@@ -9,6 +9,8 @@ from lablib import LabError
 
 from . import processes
 
+# Fewer packets than these say nothing of shares: their bursts began before, or end afterwards.
+ENOUGH = 10_000
 _PATIENCE_S = 60.0
 
 
@@ -32,15 +34,16 @@ class Gain:
 
 def gain(read: Callable[[], dict[str, int]], pid: int, warm_up_s: float, seconds: float,
          counted: str) -> Gain:
-    """Of a machine with other work that did not come to it, once `counted` goes up at last."""
+    """Of a machine with other work that did not come to it, once `counted` went up far enough."""
     time.sleep(warm_up_s)
     (start, cpu_before), before = _stamped(read, pid)
     after = before
-    while after[counted] == before[counted]:
+    while after[counted] < before[counted] + ENOUGH:
         time.sleep(seconds)
         (end, cpu_after), after = _stamped(read, pid)
-        if after[counted] == before[counted] and end - start > seconds + _PATIENCE_S:
-            raise LabError(f"{counted} stood still for {end - start:.0f} s")
+        if after[counted] < before[counted] + ENOUGH and end - start > seconds + _PATIENCE_S:
+            raise LabError(f"{counted} went up by {after[counted] - before[counted]} in "
+                           f"{end - start:.0f} s, and not by {ENOUGH}")
     return Gain(end - start, {name: after[name] - before[name] for name in after},
                 cpu_after - cpu_before)
 
