@@ -6,12 +6,10 @@
 #include <chrono>
 #include <cstdint>
 #include <thread>
-#include <utility>
 
 #include <gtest/gtest.h>
 
-#include "host/transport/tcp.h"
-#include "unit/host/loopback.h"
+#include "unit/host/two_on_a_ring.h"
 
 namespace tributary::host::test {
 namespace {
@@ -36,22 +34,9 @@ constexpr auto lateness_of_rank = 500ms;
 
 using Attempts = std::array<Attempt, 2>;
 
-// What each of two ranks finds out, between which the TCP ring works.
 std::array<Observation, 2> observe_both(const Attempts& attempts, Duration with_patience) {
-  std::array<Listener, 2> listeners;
-  Meeting meeting;
-  for (std::uint8_t rank = 0; rank < 2; ++rank) {
-    const wire::Ipv4Address address(127, 0, 0, static_cast<std::uint8_t>(rank + 1));
-    listeners[rank] = *listen_on({address, 0});
-    meeting.job.peers.push_back({address, 0});
-    meeting.ring.push_back(listeners[rank].local);
-  }
   std::array<Observation, 2> seen;
-  run_ranks(2, [&](std::uint32_t rank) {
-    auto mine = meeting;
-    mine.job.rank = rank;
-    const auto until = Clock::now() + 60s;
-    auto ring = *Ring::connect(mine, std::move(listeners[rank]), until);
+  run_two_on_a_ring([&](std::uint32_t rank, Ring& ring, Time until) {
     IdleRunner runner;
     seen[rank] =
         *observe(runner, ring, attempts[rank], until, {[] { return true; }, with_patience});

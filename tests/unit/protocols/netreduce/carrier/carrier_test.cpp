@@ -2,21 +2,16 @@
 #include "protocols/netreduce/carrier/carrier.h"
 
 #include <array>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
-#include "host/transport/tcp.h"
-#include "unit/host/loopback.h"
+#include "unit/host/two_on_a_ring.h"
 
 namespace tributary::host::test {
 namespace {
-
-using namespace std::chrono_literals;
 
 // A network that carries vectors up to some length.
 class Narrow final : public Runner {
@@ -39,22 +34,9 @@ class Narrow final : public Runner {
   std::vector<Call> calls_;
 };
 
-// What each of two ranks sees, between which the TCP ring works.
 std::array<Observation, 2> observe(std::array<Narrow, 2>& networks) {
-  std::array<Listener, 2> listeners;
-  Meeting meeting;
-  for (std::uint8_t rank = 0; rank < 2; ++rank) {
-    const wire::Ipv4Address address(127, 0, 0, static_cast<std::uint8_t>(rank + 1));
-    listeners[rank] = *listen_on({address, 0});
-    meeting.job.peers.push_back({address, 0});
-    meeting.ring.push_back(listeners[rank].local);
-  }
   std::array<Observation, 2> seen;
-  run_ranks(2, [&](std::uint32_t rank) {
-    auto mine = meeting;
-    mine.job.rank = rank;
-    const auto until = Clock::now() + 10s;
-    auto ring = *Ring::connect(mine, std::move(listeners[rank]), until);
+  run_two_on_a_ring([&](std::uint32_t rank, Ring& ring, Time until) {
     seen[rank] = *observe_netreduce({9, 2, 4, 256}, networks[rank], ring, until);
   });
   return seen;
