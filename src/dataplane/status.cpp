@@ -154,6 +154,10 @@ control::Queried<std::vector<control::PortStatus>> Dataplane::ports() {
   if (!asked) {
     return tl::unexpected(asked.error());
   }
+  std::vector<forwarding::FlowPlan> plans;
+  for (const auto& section : config_.switches) {
+    plans.push_back(forwarding::plan_flow_control(section.config.ports));
+  }
   for (std::size_t number = 0; number < rows.size(); ++number) {
     const auto& place = topology_.ports[number];
     const auto& section = config_.switches[place.switch_index];
@@ -190,7 +194,7 @@ control::Queried<std::vector<control::PortStatus>> Dataplane::ports() {
     row.line_bps = port.line_bps;
     row.queue_capacity_bytes = port.queue.capacity_bytes;
     row.flow_control = port.flow.mode;
-    const auto plan = forwarding::plan_flow_control(section.config.ports);
+    const auto& plan = plans[place.switch_index];
     row.limits = plan.active() ? plan.ports[place.port] : forwarding::BufferLimits{};
   }
   return rows;
