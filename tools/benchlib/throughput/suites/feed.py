@@ -210,20 +210,20 @@ def netreduce_figures(gain: reading.Gain, _feed: Feed, setting: Setting) -> dict
     }
 
 
-# By engine: what a switch needs, and what it made of the feed.
-ENGINES = {"Canary": (Feed.switch, canary_figures), "PANAMA": (Feed.panama_switch, tree_figures),
-           "NetReduce": (Feed.netreduce_switch, netreduce_figures),
-           "Flare": (Feed.flare_switch, tree_figures)}
+# By engine: what a switch needs, what it made of the feed, and what counts its contributions.
+ENGINES = {"Canary": (Feed.switch, canary_figures, "contributions_total"),
+           "PANAMA": (Feed.panama_switch, tree_figures, "contributions_total"),
+           "NetReduce": (Feed.netreduce_switch, netreduce_figures, "gradients_total"),
+           "Flare": (Feed.flare_switch, tree_figures, "contributions_total")}
 
 
 def engine_sample(engine: str, feed: Feed, setting: Setting) -> dict[str, float]:
-    switch, figures = ENGINES[engine]
-    counted = "gradients_total" if engine == "NetReduce" else "contributions_total"
+    switch, figures, counted = ENGINES[engine]
     return figures(engine_gain(setting, switch(feed, setting), counted), feed, setting)
 
 
 def no_copy_sample(engine: str, feed: Feed, setting: Setting) -> dict[str, float]:
-    switch, figures = ENGINES[engine]
+    switch, figures, _ = ENGINES[engine]
     fed = no_copy.measure(setting, switch(feed, setting))
     # What was received and dropped is part of the cycles, and no packet that counts.
     return figures(fed.gain, feed, setting) | {
