@@ -90,7 +90,9 @@ class Bench(unittest.TestCase):
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
             env=self.environment)
         self.addCleanup(child.kill)
-        support.until(self.processes, what="the start of what it measures")
+        # It gets to know the CPUs and writes its files first.
+        support.until(self.processes, timeout_s=5 * support.PATIENCE_S,
+                      what="the start of what it measures")
         child.send_signal(signal.SIGINT)
         _, said = child.communicate(timeout=support.PATIENCE_S)
         self.assertEqual(child.returncode, 130, said)

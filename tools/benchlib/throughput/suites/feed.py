@@ -35,9 +35,9 @@ NETREDUCE_PATH_MTU = 1024
 SWITCH = f"""address = "{generator.SWITCH_ADDRESS}"
 [switch.canary]
 descriptors = 4096
-# No block is given up because somebody else had the processor meanwhile.
-timeout_min = "10s"
-timeout_max = "10s"
+# No block is given up because somebody else had the processor meanwhile. The switch is the leader's
+# last hop.
+root_timeout = "10s"
 age_max = "10s"
 [[switch.port]]
 name = "feed"
