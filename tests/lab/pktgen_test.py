@@ -414,9 +414,10 @@ class Pktgen(unittest.TestCase):
     def test_sigint_ends_it_with_the_summary(self):
         with self.daemon(BRIDGE, shaper=""):
             rows = self.directory / "rows.csv"
+            # So slowly that the rings keep what comes while the daemon is held up.
             child = subprocess.Popen(
                 namespaces.command(self.namespace, support.PKTGEN, "plain", *self.veths(), "--rate",
-                                   "1kpps", "--duration", support.FOR_EVER, "--interval", "200ms",
+                                   "100pps", "--duration", support.FOR_EVER, "--interval", "200ms",
                                    "--csv", rows),
                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
             self.addCleanup(child.kill)
