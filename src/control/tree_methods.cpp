@@ -23,8 +23,7 @@ json state_of(const std::vector<TreeRow>& states, const std::string& switch_name
     return nullptr;
   }
   json state = to_json(found->tree);
-  state["idle_seconds"] =
-      found->idle ? json(std::chrono::duration<double>(*found->idle).count()) : json(nullptr);
+  state["idle_seconds"] = found->idle ? json(in_seconds(*found->idle)) : json(nullptr);
   return state;
 }
 

@@ -12,4 +12,8 @@ using Duration = Clock::duration;
 
 inline constexpr Time never = Time::max();
 
+constexpr double in_seconds(Duration duration) {
+  return std::chrono::duration<double>(duration).count();
+}
+
 }  // namespace tributary::host

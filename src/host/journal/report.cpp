@@ -28,7 +28,7 @@ double milliseconds(Duration duration) {
 std::string line_of(const TallyKey& key, const Tally& tally) {
   const auto mean = milliseconds(tally.total) / static_cast<double>(tally.calls);
   const auto bits = static_cast<double>(tally.bytes) * 8;
-  const auto seconds = std::chrono::duration<double>(tally.total).count();
+  const auto seconds = in_seconds(tally.total);
   return printed(
       "%-16.*s %10s %-9.*s %8llu %12.3f %10.3f %10.3f %10.1f%s",
       static_cast<int>(key.collective.size()), key.collective.data(),

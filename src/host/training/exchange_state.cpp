@@ -24,10 +24,6 @@ std::vector<std::size_t> begins_of(const std::vector<std::size_t>& layers) {
 constexpr std::chrono::hours duration_max{24 * 365};
 constexpr std::chrono::milliseconds on_wait_interval{100};
 
-double seconds(host::Duration duration) {
-  return std::chrono::duration<double>(duration).count();
-}
-
 std::uint64_t nanoseconds(host::Duration duration) {
   return static_cast<std::uint64_t>(std::chrono::nanoseconds(duration).count());
 }
@@ -101,7 +97,8 @@ Result<void> GradientExchange::State::offer(std::size_t layer, std::span<const f
   std::copy(gradient.begin(), gradient.end(),
             gradients_.begin() + static_cast<std::ptrdiff_t>(begins_[layer]));
   const Lock lock(mutex_);
-  for (const auto ready : colayers_.ready(layer, seconds(Clock::now() - iteration_began_))) {
+  for (const auto ready :
+       colayers_.ready(layer, host::in_seconds(Clock::now() - iteration_began_))) {
     if (rounds_.is_inside()) {
       rounds_.offer(ready);
       turn_.notify_one();

@@ -145,7 +145,7 @@ Result<std::vector<GradientExchange::State::Batch>> GradientExchange::State::add
 
 void GradientExchange::State::note_sum(std::size_t elements, host::Duration took) {
   const Lock lock(mutex_);
-  sum_times_.add(elements, std::chrono::duration<double>(took).count());
+  sum_times_.add(elements, host::in_seconds(took));
 }
 
 // This rank's gradients; zeros where it has none.
