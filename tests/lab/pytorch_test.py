@@ -2,6 +2,7 @@
 """PyTorch's ranks in hosts of their own: gradients that the switch adds up, and what fails while they train."""
 
 import contextlib
+import gzip
 import json
 import os
 import pathlib
@@ -20,6 +21,8 @@ PACKAGE = support.BUILD / "src" / "bindings" / "python"
 TRAIN = support.ROOT / "examples" / "pytorch" / "train.py"
 WORKER = pathlib.Path(__file__).resolve().parent / "pytorch_worker.py"
 FASHION = pathlib.Path("/usr/share/datasets/fashion-mnist")
+# What a rank spends most of its time with in a short training is reading all images.
+FEW_IMAGES = 4096
 # A training has many steps, and four ranks that share a processor with others take long for each.
 LIMIT_S = 5 * int(support.PATIENCE_S)
 # More steps than any test waits for.
@@ -29,6 +32,15 @@ ENDLESS = 1_000_000
 def digests(said: str) -> list[str]:
     """Of the parameters of each rank."""
     return re.findall(r"parameters (\w+)", said)
+
+
+def write_few_images(folder: pathlib.Path) -> None:
+    """The first ones of FASHION, in its format."""
+    for name, of_each, header in (("images-idx3", 28 * 28, 16), ("labels-idx1", 1, 8)):
+        for part in ("train", "t10k"):
+            file = f"{part}-{name}-ubyte.gz"
+            with gzip.open(FASHION / file) as whole:
+                (folder / file).write_bytes(gzip.compress(whole.read(header + FEW_IMAGES * of_each)))
 
 
 class Training:
@@ -59,11 +71,17 @@ class PyTorch(unittest.TestCase):
     def setUpClass(cls):
         cls.lab = support.Lab("star-4", "--rate", "none").__enter__()
         cls.addClassCleanup(cls.lab.__exit__)
+        cls.images = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
+        if FASHION.is_dir():
+            write_few_images(cls.images)
 
     def command(self, *arguments) -> list[str]:
         return [str(word) for word in (
             support.LAB, "run", self.lab.name, "--program", PYTHON, "--time-limit",
             LIMIT_S - 20, "--", *arguments)]
+
+    def example(self, *arguments) -> tuple:
+        return "-m", "tributary.torch", TRAIN, "--data", self.images, *arguments
 
     def environment(self, **variables) -> dict[str, str]:
         return os.environ | {"PYTHONPATH": str(PACKAGE), "PYTHONDONTWRITEBYTECODE": "1",
@@ -76,7 +94,7 @@ class PyTorch(unittest.TestCase):
     def training(self, steps: int, *arguments, **variables):
         with tempfile.NamedTemporaryFile("w+") as complaints:
             child = subprocess.Popen(
-                self.command("-m", "tributary.torch", TRAIN, "--steps", steps, *arguments), text=True,
+                self.command(*self.example("--steps", steps, *arguments)), text=True,
                 env=self.environment(**variables), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                 stderr=complaints)
             with child:
@@ -105,7 +123,7 @@ class PyTorch(unittest.TestCase):
 
     def train(self, *arguments, **variables) -> str:
         """The digest of the parameters, of which all ranks have the same."""
-        done = self.run_ranks("-m", "tributary.torch", TRAIN, *arguments, **variables)
+        done = self.run_ranks(*self.example(*arguments), **variables)
         self.assertEqual(done.returncode, 0, done.stderr)
         found = digests(done.stdout + done.stderr)
         self.assertEqual((len(found), len(set(found))), (4, 1), done.stderr)
@@ -113,7 +131,7 @@ class PyTorch(unittest.TestCase):
 
     @unittest.skipUnless(FASHION.is_dir(), "needs Debian's dataset-fashion-mnist")
     def test_the_example_trains_alike_on_all_ranks(self):
-        done = self.run_ranks("-m", "tributary.torch", TRAIN, "--steps", 30)
+        done = self.run_ranks(*self.example("--steps", 30))
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("4 ranks: canary, switches reduce on the way", done.stderr)
         found = digests(done.stdout + done.stderr)
