@@ -5,7 +5,7 @@ namespace tributary::wire {
 
 bool is_sound(const InaHeader& header, std::uint32_t mtu) {
   const auto length = header.length.value();
-  // Of the last packet, which holds a fingerprint word and, if it is the first as well, the header.
+  // The last packet holds a fingerprint word and, if it is the first as well, the header.
   const auto tail = length % mtu;
   // Handlers are not for NetReduce, whose fingerprints have no marks.
   return header.version == InaHeader::current_version && is_valid(header.element_type, header.op) &&

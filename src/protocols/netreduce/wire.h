@@ -13,9 +13,9 @@
 namespace tributary::wire {
 
 // The INA header of "In-Network Aggregation with Transport Transparency for Distributed Training"
-// (NetReduce): the head of a gradient message, in front of its elements. The transport below cuts
-// the message into packets and knows nothing of it; only the first packet has the header. Integers
-// are big-endian, elements little-endian. docs/reference/wire/netreduce.md describes every byte.
+// (NetReduce) heads a gradient message, in front of its elements. The transport below cuts the
+// message into packets and knows nothing of it; only the first packet has the header. Integers are
+// big-endian, elements little-endian. docs/reference/wire/netreduce.md describes every byte.
 struct [[gnu::packed]] InaHeader {
   be32 tag;      // current_tag: the paper's InetTag
   be32 ring;     // RingID
@@ -35,8 +35,9 @@ struct [[gnu::packed]] InaHeader {
 };
 static_assert(sizeof(InaHeader) == 32 && alignof(InaHeader) == 1);
 
-// The last eight bytes of the payload of *every* packet of a gradient message: a tag of rank,
-// message and packet that switches add up as they add up elements, modulo 2^64. Little-endian.
+// The last eight bytes of the payload of *every* packet of a gradient message are its fingerprint
+// word: a tag of rank, message and packet that switches add up as they add up elements, modulo
+// 2^64. It is little-endian.
 inline constexpr std::size_t fingerprint_bytes = 8;
 
 // Payload bytes of a gradient packet are a multiple of this. No element is ever cut: where one of
@@ -52,18 +53,18 @@ inline void store_fingerprint(MutableBytes payload, std::uint64_t word) {
   std::memcpy(payload.last(fingerprint_bytes).data(), &word, sizeof word);
 }
 
-// Packets of a message whose packets carry `mtu` payload bytes, but for the last.
+// Returns the packets of a message whose packets carry `mtu` payload bytes, but for the last.
 constexpr std::uint32_t ina_packets(std::uint32_t length, std::uint32_t mtu) {
   return length / mtu + (length % mtu != 0 ? 1 : 0);
 }
-// Payload bytes of one of them.
+// Returns the payload bytes of one of them.
 constexpr std::uint32_t ina_payload_bytes(std::uint32_t length, std::uint32_t mtu,
                                           std::uint32_t packet) {
   const auto before = packet * mtu;
   return length - before < mtu ? length - before : mtu;
 }
 
-// Limits of a ring, of which hosts and switches must think alike: the window in messages, the
+// Hosts and switches must think alike of these limits of a ring: the window in messages, the
 // packets of a message, the ranks, and the packets that a switch may hold (of both windows, from
 // all ranks).
 inline constexpr std::uint16_t ring_window_max = 64;
@@ -72,14 +73,14 @@ inline constexpr std::array<std::uint16_t, 5> ring_mtus = {256, 512, 1024, 2048,
 inline constexpr std::size_t ring_members_max = 64;
 inline constexpr std::size_t ring_slots_max = 65536;
 
-// The header of a message whose first packet has this payload; null where there is none.
+// Returns the header of a message whose first packet has this payload; null where there is none.
 inline const InaHeader* peek_ina(Bytes payload) {
   const auto* header = Cursor(payload).take<InaHeader>();
   return header != nullptr && header->tag.value() == InaHeader::current_tag ? header : nullptr;
 }
 
-// Whether the fields of a header agree with each other, with its version and with packets of `mtu`
-// payload bytes. What only a ring's configuration tells is not judged.
+// Returns whether the fields of a header agree with each other, with its version and with packets
+// of `mtu` payload bytes. What only a ring's configuration tells is not judged.
 bool is_sound(const InaHeader& header, std::uint32_t mtu);
 
 }  // namespace tributary::wire

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A communicator's collectives by NetReduce, and whether its ring answers; and the same ring of
-// Reliable Connections without a switch.
+// Runs a communicator's collectives by NetReduce and finds out whether its ring answers; runs the
+// same ring of Reliable Connections without a switch, too.
 #include "protocols/netreduce/carrier/carrier.h"
 
 #include <memory>
@@ -32,13 +32,14 @@ constexpr auto advice =
 constexpr std::uint32_t roce_headers_bytes =
     udp_headers_bytes + sizeof(wire::BthHeader) + wire::icrc_bytes;
 
-// Devices send again when their own timer has run out.
+// A device repeats a lost packet only when its own timer has run out, so the probe waits for that,
+// too.
 Duration probe_patience_of(const NetReduceOptions& own) {
   return own.rdma_device.empty() ? probe_patience
                                  : probe_patience + rdma_repetition_max(own.rdma_timeout);
 }
 
-// What both have in common.
+// Holds what carriers in software and over an RDMA device have in common.
 template <typename Base>
 class NetReduceCarrier : public Base {
  public:
@@ -187,7 +188,7 @@ bool is_configured_netreduce(const CommunicatorOptions& options) {
   return netreduce_options_of(options).ring.has_value();
 }
 
-// Each group has a ring of its own, whose numbers follow each other.
+// Each group has a ring of its own; the rings' numbers follow each other.
 Result<void> divide_rings(CommunicatorOptions& options, std::uint32_t group) {
   if (const auto ring = netreduce_options_of(options).ring) {
     options.set("netreduce_ring", std::to_string(*ring + group));

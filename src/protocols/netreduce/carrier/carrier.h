@@ -14,13 +14,13 @@
 
 namespace tributary::host {
 
-// The barrier that begins a run, and then a full message, of which a switch takes nothing if its
-// ring has shorter ones or another MTU.
+// Runs the barrier that begins a run, and then a full message, of which a switch takes nothing if
+// its ring has shorter ones or another MTU.
 Result<Observation> observe_netreduce(const NetReducePlan& plan, Runner& runner, Ring& ring,
                                       const Deadline& until, Duration patience = probe_patience);
 
-// By which algorithm a communicator runs, or why it must not. Mixed: some ranks have an RDMA
-// device, others an endpoint in software.
+// Decides by which algorithm a communicator runs, or why it must not. The ring is mixed if some
+// ranks have an RDMA device and others an endpoint in software.
 Result<Choice> choose_netreduce(const CommunicatorOptions& options, const NetReduceOptions& own,
                                 std::uint32_t job, const Observation& observation, bool mixed);
 

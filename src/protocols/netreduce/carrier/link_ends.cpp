@@ -48,7 +48,7 @@ Result<LinkEnd> draw_link_end() {
   if (::sodium_init() < 0) {
     return fail(Error::Code::internal, "libsodium has no source of randomness");
   }
-  // Queue pairs 0 and 1 are for management.
+  // Queue pairs 0 and 1 are for management, so they are never drawn.
   constexpr std::uint32_t first_qp = 2;
   const auto draw_qp = [] { return first_qp + randombytes_uniform(wire::psn_mask - first_qp); };
   LinkEnd end;

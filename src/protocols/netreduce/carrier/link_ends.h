@@ -9,14 +9,14 @@
 
 namespace tributary::host {
 
-// Of an endpoint in software: numbers that nobody can guess.
+// Draws the numbers of an endpoint in software, so that nobody can guess them.
 Result<LinkEnd> draw_link_end();
 
-// What a rank tells the others of its connections ...
+// Writes what a rank tells the others of its connections.
 RendezvousEnd to_wire(const LinkEnd& end);
-// ... and is told of its neighbours'.
+// Reads what this rank's neighbours told of their connections.
 LinkPlan link_plan_of(const Meeting& meeting, const LinkEnd& mine);
-// Whether some ranks have an RDMA device, and others an endpoint in software.
+// Returns whether some ranks have an RDMA device, and others an endpoint in software.
 bool is_mixed(const Meeting& meeting);
 
 }  // namespace tributary::host

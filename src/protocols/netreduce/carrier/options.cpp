@@ -12,7 +12,7 @@
 namespace tributary::host {
 namespace {
 
-// As switches check what they are configured with.
+// Checks the sizes as switches check what they are configured with.
 Result<void> check_sizes(const NetReduceOptions& options, std::uint32_t world_size) {
   const auto packets = std::size_t{2} * options.window * options.message_packets * world_size;
   if (packets > wire::ring_slots_max) {
@@ -27,7 +27,8 @@ Result<void> check_sizes(const NetReduceOptions& options, std::uint32_t world_si
   return {};
 }
 
-// RoCE has one port only. Told here, as otherwise the others would wait for who does not get it.
+// RoCE has one port only, so two endpoints cannot share an address. That is refused here, as the
+// other ranks would wait for one whose socket cannot be bound.
 Result<void> check_addresses(const CommunicatorOptions& options, const NetReduceOptions& of) {
   if (options.local_world_size < 2 || !options.local_address.empty() || !of.rdma_device.empty()) {
     return {};

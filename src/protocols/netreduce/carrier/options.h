@@ -66,13 +66,13 @@ NetReduceOptions netreduce_options_of(const CommunicatorOptions& options);
 
 Result<void> check_netreduce(const CommunicatorOptions& options);
 
-// Precondition: checked.
+// Precondition: check_netreduce() accepted the options.
 NetReducePlan netreduce_plan_of(const NetReduceOptions& options);
 
-// IP bytes of the longest packet.
+// Returns the IP bytes of the longest packet.
 std::uint32_t ip_bytes_of(const NetReducePlan& plan);
 
-// A connection is not given up before the collective is: a rank may be that late.
+// A connection must not be given up before the collective is, as another rank may be that late.
 roce::Tuning roce_tuning_of(const CommunicatorOptions& options);
 
 }  // namespace tributary::host

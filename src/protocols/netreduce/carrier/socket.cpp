@@ -11,8 +11,8 @@
 
 namespace tributary::host {
 
-// Linux gives packets that must not be fragmented, of a socket that is not connected, the
-// identification 0.
+// Linux writes the identification 0 into packets that must not be fragmented and whose socket is
+// not connected.
 Result<DatagramSocket> open_roce_socket(wire::Ipv4Address local) {
   auto socket = open_udp_socket(wire::ecn::ect0);
   if (!socket) {

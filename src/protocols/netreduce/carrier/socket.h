@@ -7,9 +7,9 @@
 
 namespace tributary::host {
 
-// A UDP socket at RoCEv2's port of a local address, which only one endpoint can have. What it sends
-// has a source port that is the same, and an IPv4 header without identification, checksum or
-// fragments: what the ICRC covers is known.
+// Opens a UDP socket at RoCEv2's port of a local address, which only one endpoint can have. All
+// that it sends has the same source port, and an IPv4 header without identification, checksum or
+// fragments, so that all bytes that the ICRC covers are known.
 Result<DatagramSocket> open_roce_socket(wire::Ipv4Address local);
 
 }  // namespace tributary::host

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// [switch.netreduce] and its rings.
+// This file reads, checks and describes [switch.netreduce] and its rings.
 #include <algorithm>
 #include <any>
 #include <cstdint>
@@ -41,7 +41,7 @@ std::string addresses_text(const std::vector<wire::IpAddress>& addresses) {
   return control::join(addresses, control::as_text);
 }
 
-// As options_line() goes on: "a, b rack c".
+// options_line() puts the first "rack" in front of this: "a, b rack c".
 std::string racks_text(const RingConfig& ring) {
   return control::join(ring.racks, addresses_text, " rack ");
 }
@@ -199,8 +199,9 @@ std::uint32_t packets(const std::any& settings) {
   return std::max(netreduce.packet_memory, static_cast<std::uint32_t>(netreduce.slots()));
 }
 
-// A window of each ring. Of those of a controller, which are not known yet, no member can send at
-// once more than a quarter of what they hold: two windows of two members at least.
+// A window of each ring may come at once. The rings of a controller are not known yet: no member
+// can send more at once than a quarter of what they hold, which is two windows of two members at
+// least.
 std::uint64_t frames_at_once(const std::any& settings) {
   const auto& netreduce = std::any_cast<const NetReduceConfig&>(settings);
   std::uint64_t frames = (packets(settings) - netreduce.slots()) / 4;

@@ -14,7 +14,7 @@ bool has_twice(std::vector<wire::IpAddress> addresses) {
   return std::adjacent_find(addresses.begin(), addresses.end()) != addresses.end();
 }
 
-// All members that are named as lying below the switch.
+// Returns all members that are named as lying below the switch.
 std::vector<wire::IpAddress> below(const RingConfig& ring) {
   auto members = ring.local;
   for (const auto& rack : ring.racks) {

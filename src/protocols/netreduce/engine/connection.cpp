@@ -6,12 +6,13 @@
 namespace tributary::netreduce {
 namespace {
 
-// Whether two stretches of sequence numbers have one in common.
+// Returns whether two stretches of sequence numbers have one in common.
 bool overlap(std::uint32_t a, std::uint32_t a_packets, std::uint32_t b, std::uint32_t b_packets) {
   return wire::psn_distance(a, b) < a_packets || wire::psn_distance(b, a) < b_packets;
 }
 
-// Farther than a late copy can come from, so that what is ahead of one is not taken for old.
+// Returns whether the numbers are farther apart than a late copy can come from. Messages that far
+// away are forgotten, so that what is ahead of one is not taken for old.
 bool are_far_apart(std::uint32_t a, std::uint32_t b) {
   constexpr auto far = wire::psn_mask / 4;
   return wire::psn_distance(a, b) > far && wire::psn_distance(b, a) > far;
@@ -95,7 +96,7 @@ Connection::Place Connection::find_elsewhere(std::uint32_t psn) {
   return {is_past ? Place::Kind::past : Place::Kind::unknown, nullptr, offset};
 }
 
-// The message that begins at `psn` or the shortest way before it; null if none is known.
+// Returns the message that begins at `psn` or the shortest way before it; null if none is known.
 Connection::Entry* Connection::nearest(std::uint32_t psn) {
   Entry* best = nullptr;
   auto shortest = wire::psn_mask + 1;

@@ -12,9 +12,9 @@
 
 namespace tributary::netreduce {
 
-// What the packets of one connection have in common.
+// The packets of one connection have this in common.
 struct ConnectionKey {
-  // Of no connection: all those between two hosts.
+  // A key with this number is that of no connection, but stands for all between two hosts.
   static constexpr std::uint32_t any_qp = 1u << 24;
 
   wire::IpAddress source;
@@ -24,7 +24,7 @@ struct ConnectionKey {
   friend bool operator==(const ConnectionKey&, const ConnectionKey&) = default;
 };
 
-// One gradient message of a connection: what its first packet told.
+// Holds what the first packet of a gradient message told of it.
 struct Message {
   std::uint32_t first_psn = 0;
   std::uint32_t id = 0;
@@ -35,15 +35,15 @@ struct Message {
   bool is_write = true;  // by RDMA WRITE; else by SEND
 };
 
-// What is known of the connection by which one rank of a ring sends to the next: an entry of the
-// paper's connection lookup table. The paper keeps the latest message only. But go-back-N may go
-// back into any message that is not acknowledged, and restarts in the middle of it, without its
+// Holds what is known of the connection by which one rank of a ring sends to the next: an entry of
+// the paper's connection lookup table. The paper keeps the latest message only. But go-back-N may
+// go back into any message that is not acknowledged, and restarts in the middle of it, without its
 // first packet. So every message is known for which there is an aggregator.
 class Connection {
  public:
-  // Longer than most Reliable Connections are silent while something is not acknowledged: an
-  // ordinary message that begins later is taken for somebody else's, who has the queue pair by now.
-  // Packets from the middle of a gradient message are not: whoever had it anew would have begun a
+  // Most Reliable Connections are silent for less time while something is not acknowledged, so an
+  // ordinary message that begins later is taken for that of somebody else, who has the queue pair
+  // by now. Packets from the middle of a gradient message are not: a new owner would have begun a
   // message by here, and a repeat that passed as it is would reach its receiver without the sum.
   static constexpr Duration silence_max = std::chrono::seconds(120);
 
@@ -51,13 +51,13 @@ class Connection {
 
   bool is_claimed() const { return claimed_; }
   bool is_claimed_in(std::uint64_t run) const { return claimed_ && run_ == run; }
-  // That it has, or had before it was released.
+  // Returns the key that the connection has, or had before it was released.
   const ConnectionKey& key() const { return key_; }
-  // `message` is the first that came by it.
+  // `message` is the id of the first message that came by it.
   void claim(const ConnectionKey& key, std::uint32_t message, Time now);
   // Forgets all messages as well.
   void release();
-  // What it has of another run is released.
+  // Releases what it has of another run.
   void enter(std::uint64_t run) {
     if (run_ != run) {
       release();
@@ -69,34 +69,35 @@ class Connection {
   void touch(Time now) { last_packet_ = now; }
   Time last_packet() const { return last_packet_; }
 
-  // The first packet of a gradient message came, for the first time or again. What was known to lie
-  // at the same sequence numbers is out of date and forgotten. Null: a later message has its place,
-  // so that everybody has received it.
+  // Takes note of the first packet of a gradient message, which came for the first time or again.
+  // What was known to lie at the same sequence numbers is out of date and forgotten. Returns null
+  // if a later message has its place: then everybody has received this one.
   const Message* record(const Message& message);
-  // The first packet of any other message came; of so many packets, if that can be known. Gradient
-  // messages that it may reach into, and those far from it, are forgotten: the latter before their
-  // numbers come round. False: that cannot be, as it lies within a gradient message; or none is
-  // known any more.
+  // Takes note of the first packet of any other message, of so many packets if that can be known.
+  // Gradient messages that it may reach into are forgotten, and so are those far from it, before
+  // their numbers come round. Returns false if that cannot be, as it lies within a gradient
+  // message, or if no message is known any more.
   bool record_ordinary(std::uint32_t psn, std::optional<std::uint32_t> packets);
 
   struct Place {
     enum class Kind : std::uint8_t {
       gradient,
       ordinary,
-      past,    // before all messages that are known: everybody has received it
+      past,    // before all known messages: everybody has received it
       unknown  // of a message whose first packet did not come by here
     };
     Kind kind = Kind::unknown;
     const Message* message = nullptr;
-    // Packets behind the first of the message, or behind that of the one before it which is known.
+    // Counts packets from the first of its message or, outside of the known ones, of the nearest
+    // before it.
     std::uint32_t offset = 0;
 
-    // Neither the first packet of a gradient message nor its last.
+    // Returns whether it is neither the first packet of a gradient message nor the last.
     bool is_middle() const {
       return kind == Kind::gradient && offset != 0 && offset + 1 != message->packets;
     }
   };
-  // What a packet is that is not the first of its message.
+  // Returns what a packet is that is not the first of its message.
   Place find(std::uint32_t psn) {
     const auto& message = entries_[latest_].message;
     const auto offset = wire::psn_distance(message.first_psn, psn);
@@ -107,18 +108,18 @@ class Connection {
  private:
   struct Entry {
     Message message;
-    // Where the ordinary messages behind it begin, if one has been seen.
+    // The ordinary messages behind it begin here, if one has been seen.
     std::optional<std::uint32_t> ordinary_psn{};
 
     bool is_known() const { return message.packets != 0; }
   };
 
-  // Not in the message of the last packet.
+  // Looks for a packet that is not in the message of the last one.
   Place find_elsewhere(std::uint32_t psn);
   Entry* nearest(std::uint32_t psn);
 
-  // There are messages before those that are known which somebody may not have received: the
-  // switch met the connection in the middle of its run.
+  // Returns whether there are messages before the known ones which somebody may not have received,
+  // because the switch met the connection in the middle of its run.
   bool is_followed_from_middle() const {
     return first_message_ != 0 && last_message_ - first_message_ + 1 < entries_.size();
   }
@@ -127,7 +128,7 @@ class Connection {
   std::uint64_t run_ = 0;
   ConnectionKey key_;
   Time last_packet_{};
-  std::uint32_t first_message_ = 0;  // that came by here
+  std::uint32_t first_message_ = 0;  // of those that came by here
   std::uint32_t last_message_ = 0;
   std::vector<Entry> entries_;  // by message id modulo their number
   std::size_t latest_ = 0;      // where the last packet was found: the next is there, mostly

@@ -20,7 +20,7 @@ void ConnectionTable::erase(const ConnectionKey& key, const Sender& sender) {
   if (entries_[gap].sender.ring == nullptr) {
     return;
   }
-  // What stands behind the gap moves up, unless that were in front of its own place.
+  // What stands behind the gap moves up, unless that put it in front of its own place.
   for (auto at = (gap + 1) & mask_; entries_[at].sender.ring != nullptr; at = (at + 1) & mask_) {
     const auto from_place = (at - place_of(entries_[at].key)) & mask_;
     if (from_place >= ((at - gap) & mask_)) {

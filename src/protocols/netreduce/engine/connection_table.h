@@ -15,12 +15,13 @@
 
 namespace tributary::netreduce {
 
-// Finds the rank that sends by a connection: the keys of the paper's connection lookup table. What
-// stands behind them is with the rings. A rank that was not met yet is there by its two hosts.
+// Finds the rank that sends by a connection. It has the keys of the paper's connection lookup
+// table; the rings have what stands behind them. A rank that was not met yet is found by its two
+// hosts.
 class ConnectionTable {
  public:
   struct Sender {
-    Ring* ring = nullptr;  // null: nobody's
+    Ring* ring = nullptr;  // null: the connection is nobody's
     std::uint16_t rank = 0;
 
     friend bool operator==(const Sender&, const Sender&) = default;
@@ -34,7 +35,7 @@ class ConnectionTable {
       }
     }
   }
-  // The same where the packet looks like one from the middle of a gradient message of it.
+  // Does the same for a packet that looks like one from the middle of a gradient message.
   Sender find(const MiddleHeaders& headers) const {
     const MiddlePattern pattern(headers);
     for (auto at = place_of(headers.connection());; at = (at + 1) & mask_) {
@@ -45,13 +46,13 @@ class ConnectionTable {
     }
   }
 
-  // Each rank is there by one key at most. Of several with the same key, some one is found: that is
-  // so before they are met only, where all of them are between the same two hosts.
+  // Each rank has one key at most. Of several ranks with the same key, any one is found: that is so
+  // only before they are met, where all of them are between the same two hosts.
   void insert(const ConnectionKey& key, const Sender& sender);
-  // If it is that one's.
+  // Removes the key if it is that sender's.
   void erase(const ConnectionKey& key, const Sender& sender);
 
-  // For other rings.
+  // Fills the table anew for these rings.
   void rebuild(std::span<const std::unique_ptr<Ring>> rings);
 
  private:
@@ -62,7 +63,7 @@ class ConnectionTable {
   };
 
   std::size_t place_of(const ConnectionKey& key) const {
-    // Destinations count rotated: of an IPv4 address, half of `low` is the same for all.
+    // The destination is rotated because half of `low` is the same for all IPv4 addresses.
     const auto addresses = key.source.low() ^ std::rotl(key.destination.low(), 32) ^
                            key.source.high() ^ std::rotl(key.destination.high(), 32);
     return static_cast<std::size_t>(wire::mix_key(addresses, key.destination_qp)) & mask_;

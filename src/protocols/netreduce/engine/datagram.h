@@ -8,9 +8,10 @@
 
 namespace tributary::netreduce {
 
-// An unfragmented UDP datagram over IPv4 or IPv6. Points into the packet, which somebody else owns.
+// This is an unfragmented UDP datagram over IPv4 or IPv6. It points into the packet, which somebody
+// else owns.
 struct Datagram {
-  const std::byte* ip = nullptr;  // null: none such
+  const std::byte* ip = nullptr;  // null: there is no such datagram
   std::size_t ip_bytes = 0;       // of the IP header, with IPv4's options; IPv6 has no extensions
   wire::UdpHeader* udp = nullptr;
   wire::MutableBytes payload;

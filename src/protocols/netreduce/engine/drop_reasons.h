@@ -3,7 +3,7 @@
 
 #include "protocols/drop_reasons.h"
 
-// Why the engine drops packets.
+// The engine drops packets for these reasons.
 #define TRIBUTARY_NETREDUCE_DROP_REASONS(X)                \
   X(icrc)       /* gradient damaged on the way */          \
   X(malformed)  /* impossible field, or not of the ring */ \

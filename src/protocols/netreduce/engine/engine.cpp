@@ -9,12 +9,12 @@
 namespace tributary::netreduce {
 namespace {
 
-// Ahead of all that a receiver may expect soon, and still in the half of the numbers that it takes
-// to be ahead.
+// A number that far ahead is beyond all that a receiver may expect soon, and still in the half of
+// the numbers that it takes to be ahead.
 constexpr std::uint32_t provoking_distance = 1u << 22;
 
-// Packets of the message that the first one begins; no value where it does not tell, as that of a
-// SEND. The last packet of an RDMA WRITE may be shorter.
+// Returns the packets of the message that the first one begins; no value where it does not tell, as
+// that of a SEND. The last packet of an RDMA WRITE may be shorter.
 std::optional<std::uint32_t> packets_of(const RocePacket& roce) {
   const auto bytes = roce.roce.payload.size();
   if (roce.roce.position() == wire::RocePosition::only || bytes == 0) {
@@ -55,9 +55,9 @@ void NetReduceEngine::process(std::span<engine::Arrival> burst, Time now,
   }
 }
 
-// Whether the packet is a sound one from the middle of a gradient message that is known, as most
-// are: then it is handled. Of what its headers say nothing is left to check that follow() does.
-// Whatever else it may be, handle() finds out.
+// Handles the packet if it is a sound one from the middle of a known gradient message, as most are;
+// returns whether it was. Its headers then leave nothing to check that follow() would. Whatever
+// else it may be, handle() finds out.
 bool NetReduceEngine::continue_message(engine::Arrival& arrival, const Burst& burst) {
   const auto& frame = arrival.frame;
   auto* headers = middle_headers_of(frame);
@@ -66,7 +66,7 @@ bool NetReduceEngine::continue_message(engine::Arrival& arrival, const Burst& bu
   if (ring == nullptr) {
     return false;
   }
-  // One that was released knows no message.
+  // A connection that was released knows no message.
   auto& connection = ring->connection(rank);
   const auto place = connection.find(headers->bth.psn.value());
   if (!place.is_middle() || headers->bth.opcode != middle_opcode(*place.message)) {
@@ -151,7 +151,7 @@ std::optional<DropReason> NetReduceEngine::claim(Ring& ring, const wire::InaHead
   if (connection.is_claimed()) {
     return connection.key() == key ? std::nullopt : std::optional(drop::rank_taken);
   }
-  // Queue pairs are numbered anew when a machine starts: who had the number before is gone.
+  // Queue pairs are numbered anew when a machine starts, so whoever had the number before is gone.
   if (const auto other = senders_.find(key); other.ring != nullptr) {
     other.ring->connection(other.rank).release();
     senders_.erase(key, other);
@@ -224,7 +224,7 @@ void NetReduceEngine::follow(Incoming in, const Burst& burst) {
   if (!headers_icrc) {
     return burst.actions.drop(std::move(in.packet), drop::icrc);
   }
-  // An intact packet that cannot be of this message: the numbers are somebody else's by now.
+  // The packet is intact but cannot be of this message: the numbers are somebody else's by now.
   if (!fits(in.roce, *place.message, place.offset, ring.config().mtu)) {
     connection.release();
     return pass(std::move(in.packet), in.frame, burst);
@@ -234,8 +234,9 @@ void NetReduceEngine::follow(Incoming in, const Burst& burst) {
 }
 
 // The receiver would say at once what it lacks, if it saw that something is missing. It may see the
-// packet, but under a number at which it never takes one: under its own it would take it if it came
-// late, behind the first packet's repeat. Another switch of the ring could not tell what it is.
+// packet, but under a number at which it never takes one: it would take it under its own number if
+// that came late, behind the first packet's repeat. Another switch of the ring could not tell what
+// it is.
 void NetReduceEngine::refuse(Incoming in, const Ring& ring, const Connection::Place& place,
                              const Burst& burst) {
   const bool is_ahead = place.offset < provoking_distance / 2;

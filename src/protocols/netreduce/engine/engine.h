@@ -19,7 +19,7 @@ namespace tributary::netreduce {
 
 using engine::Burst;
 
-// What the engine did since it was made, drops left out.
+// Counts what the engine did since it was made, drops left out.
 struct Counters {
   std::uint64_t gradients = 0;    // packets of rings that were put into a slot
   std::uint64_t overwritten = 0;  // of those, packets that their rank had sent before
@@ -34,13 +34,13 @@ struct Counters {
   std::uint64_t passed = 0;       // not of a ring, and untouched
 };
 
-// The switch's part of NetReduce (sections 3.1 to 3.3) on one core: takes the payloads of gradient
-// packets, and lets every packet go on with the sum, so that neither end of a connection can tell.
-// All memory is taken when a ring is set up.
+// Does the switch's part of NetReduce (sections 3.1 to 3.3) on one core: takes the payloads of
+// gradient packets, and lets every packet go on with the sum, so that neither end of a connection
+// can tell. All memory is taken when a ring is set up.
 class NetReduceEngine final : public engine::Engine {
  public:
-  // Whether the middle packets of messages that are known are recognised before they are parsed.
-  // It changes nothing but the time that it takes.
+  // Tells whether the middle packets of known messages are recognised before they are parsed. This
+  // changes nothing but the time that it takes.
   enum class Lane : bool { off, on };
 
   explicit NetReduceEngine(const NetReduceConfig& config, Lane lane = Lane::on);
@@ -53,18 +53,18 @@ class NetReduceEngine final : public engine::Engine {
   std::vector<engine::StallStatus> stalled(Time now, std::size_t limit) const override;
   std::vector<engine::TreeStatus> trees() const override;
 
-  // Sets rings up and takes them down; those that stay as they were keep what they hold. That can
-  // always be done.
+  // Sets rings up and takes them down; those that stay as they were keep what they hold. It always
+  // succeeds.
   bool reconfigure(const NetReduceConfig& config);
 
  private:
-  // A packet with its headers; whoever keeps it moves it away.
+  // This is a packet with its headers; whoever keeps it moves it away.
   struct Incoming {
     PacketPtr& packet;
     const engine::Frame& frame;
     const RocePacket& roce;
   };
-  // What a packet of a gradient message is in it.
+  // Tells where a packet belongs: to which rank's gradient message, and where in it.
   struct Gradient {
     Ring& ring;
     std::uint16_t rank;
@@ -77,24 +77,27 @@ class NetReduceEngine final : public engine::Engine {
   void handle(engine::Arrival& arrival, const Burst& burst);
   void pass(PacketPtr packet, const engine::Frame& frame, const Burst& burst);
 
-  // The first packet of a message: of a gradient message, or of another.
+  // begin() takes the first packet of a gradient message, begin_ordinary() that of any other
+  // message.
   void begin(Incoming in, const wire::InaHeader& header, Ring& ring, const Burst& burst);
   void begin_ordinary(Incoming in, const Burst& burst);
-  // Any other packet.
+  // Takes any packet that is not the first of its message.
   void follow(Incoming in, const Burst& burst);
 
-  // A packet whose message's first one did not come by here: it is in no sum, nor may it arrive.
+  // Drops a packet whose message's first one did not come by here: it is in no sum, and must not
+  // arrive. Where it can, it provokes a NAK with it.
   void refuse(Incoming in, const Ring& ring, const Connection::Place& place, const Burst& burst);
 
-  // Why the rank may not send by this connection; no value: it may.
+  // Lets the rank send by this connection. Returns why it may not; no value if it may.
   std::optional<DropReason> claim(Ring& ring, const wire::InaHeader& header,
                                   const ConnectionKey& key, Time now);
-  // Whose connection that is in the run that is served.
+  // Returns whose connection that is in the run that is served.
   ConnectionTable::Sender sender_of(const RocePacket& roce) const;
-  // A rank that sends from the one host to the other and was not met yet; no ring: there is none.
+  // Returns a rank that sends from the one host to the other and was not met yet; no ring if there
+  // is none.
   ConnectionTable::Sender newcomer_of(const RocePacket& roce) const;
-  // Whether the packet, of an unknown connection and not the first of its message, may be that
-  // rank's.
+  // Returns whether a packet of an unknown connection, which is not the first of its message, may
+  // be that rank's.
   bool is_suspect(const RocePacket& roce, Time now) const;
 
   void aggregate(Incoming in, const Gradient& gradient, const Burst& burst);

@@ -17,8 +17,8 @@ std::uint32_t icrc_of(const RocePacket& packet) {
                        {transport, static_cast<std::size_t>(packet.roce.icrc - transport)});
 }
 
-// Nearly all senders write none. Over IPv4 that is always allowed; over IPv6 who sends one is taken
-// to want one.
+// Nearly all senders write no checksum. Over IPv4 that is always allowed; over IPv6 a sender that
+// writes one is taken to want one.
 void renew_udp_checksum(const RocePacket& packet) {
   auto& udp = *packet.udp;
   if (udp.checksum.value() == 0) {

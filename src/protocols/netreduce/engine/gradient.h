@@ -14,10 +14,10 @@
 
 namespace tributary::netreduce {
 
-// A packet of SEND or RDMA WRITE, whose IP header has neither options nor extensions. Points into
-// the packet, which somebody else owns.
+// This is a packet of SEND or RDMA WRITE whose IP header has neither options nor extensions. It
+// points into the packet, which somebody else owns.
 struct RocePacket {
-  wire::Bytes ip;  // empty: none such
+  wire::Bytes ip;  // empty: it is no such packet
   wire::UdpHeader* udp = nullptr;
   wire::RoceView roce;
 
@@ -28,7 +28,7 @@ struct RocePacket {
 };
 RocePacket roce_of(const engine::Frame& frame);
 
-// The same of one with such headers, which carries so many bytes.
+// Returns the same for a packet with such headers, which carries so many bytes.
 inline RocePacket middle_of(MiddleHeaders& headers, const engine::Frame& frame,
                             std::size_t payload_bytes) {
   const auto behind = frame.payload.subspan(sizeof headers.bth);
@@ -37,41 +37,41 @@ inline RocePacket middle_of(MiddleHeaders& headers, const engine::Frame& frame,
       frame.udp,
       {&headers.bth, nullptr, nullptr, behind.first(payload_bytes), behind.data() + payload_bytes}};
 }
-// By which opcode such a packet of that message goes.
+// Returns the opcode of a packet from the middle of that message.
 inline wire::RoceOpcode middle_opcode(const Message& message) {
   return message.is_write ? wire::RoceOpcode::write_middle : wire::RoceOpcode::send_middle;
 }
 
 bool has_right_icrc(const RocePacket& packet);
 
-// What the headers of a packet, up to its elements, contribute to its ICRC: the CRC is linear, so
-// that with other elements the ICRC is this XOR their CRC-32. `joint` is of as many bytes as
-// elements and fingerprint word have; null: there is none for that length. No value: the ICRC is
-// wrong.
+// Returns what the headers of a packet, up to its elements, contribute to its ICRC: the CRC is
+// linear, so that with other elements the ICRC is this XOR their CRC-32. `joint` is for as many
+// bytes as elements and fingerprint word have; it is null where there is none for that length.
+// Returns no value if the ICRC is wrong.
 std::optional<std::uint32_t> check_icrc(const RocePacket& packet, std::size_t header_bytes,
                                         const wire::Crc32Joint* joint);
-// The same for one with such headers and this payload, with the joint of that length.
+// Does the same for a packet with such headers and this payload, with the joint of that length.
 std::optional<std::uint32_t> check_icrc(const MiddleHeaders& headers, wire::Bytes payload,
                                         const wire::Crc32Joint& joint);
 
-// Whether the packet can be the one `offset` behind the first of the message, by its opcode and its
-// length.
+// Returns whether the packet can be the one `offset` behind the first of the message, by its opcode
+// and its length.
 bool fits(const RocePacket& packet, const Message& message, std::uint32_t offset,
           std::uint32_t mtu);
 
-// Whether it can be one behind the first of any message, by its length.
+// Returns whether it can be one behind the first of any message, by its length.
 bool may_be_gradient(const RocePacket& packet, std::uint32_t mtu);
 
 // Gives the packet that sequence number, and the ICRC that it then needs.
 void renumber(const RocePacket& packet, std::uint32_t psn);
 
-// What the packet is to have in common with those of the other ranks.
+// Returns what the packet is to have in common with those of the other ranks.
 Shape shape_of(const RocePacket& packet, const Message& message, std::uint32_t offset);
 
 // Gives the packet the elements and the fingerprint of `result`, behind what INA header it has, and
 // the ICRC that it then needs. All else stays as its sender wrote it.
 void rewrite(const RocePacket& packet, const Shape& shape, const std::byte* result);
-// The same for one that waits, without reading its headers again.
+// Does the same for a packet that waits, without reading its headers again.
 void rewrite(const Waiting& waiting, const Aggregator& aggregator, const std::byte* result);
 
 }  // namespace tributary::netreduce

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the engine tells operators. Not on the packet path: allocates freely.
+// This is what the engine tells operators. It is not on the packet path, so it allocates freely.
 #include <algorithm>
 #include <bit>
 #include <utility>
@@ -12,7 +12,7 @@ namespace {
 // What waits that long waits for a rank that is late, or for a packet that was lost.
 constexpr Duration stalled_after = std::chrono::milliseconds(100);
 
-// Calls `see(ring, aggregator, index)` of every aggregator that waits for packets or for the sum.
+// Calls `see(ring, aggregator, index)` for every aggregator that waits for packets or for the sum.
 template <typename See>
 void for_waiting(const std::vector<std::unique_ptr<Ring>>& rings, See see) {
   for (const auto& ring : rings) {
@@ -34,8 +34,8 @@ std::uint64_t waiting_in(const Ring& ring, const Aggregator& aggregator) {
   return aggregator.present & ~(is_sent ? ring.paths().upwards() : 0);
 }
 
-// Of what lies below, whoever has not sent; once that is all there, whoever lies elsewhere; where
-// what went up is forgotten, whoever it lacks.
+// Returns whose packets are missing: below the switch, whoever has not sent; once those are all
+// there, whoever lies elsewhere; where what went up is forgotten, whoever it lacks.
 std::uint64_t missing_in(const Ring& ring, const Aggregator& aggregator) {
   const auto& paths = ring.paths();
   switch (aggregator.state) {
@@ -144,7 +144,7 @@ std::vector<engine::DescriptorStatus> NetReduceEngine::descriptors(Time now,
   return rows;
 }
 
-// One row for each message that waits: its packets mostly wait for the same ranks.
+// There is one row for each message that waits: its packets mostly wait for the same ranks.
 std::vector<engine::StallStatus> NetReduceEngine::stalled(Time now, std::size_t limit) const {
   std::vector<engine::StallStatus> rows;
   for_waiting(rings_, [&](const Ring& ring, const Aggregator& aggregator, std::size_t) {

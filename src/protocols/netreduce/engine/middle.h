@@ -15,8 +15,8 @@
 
 namespace tributary::netreduce {
 
-// The headers of a packet from the middle of a message over IPv4: its elements are right behind
-// them. Nearly all packets are such.
+// These are the headers of a packet from the middle of a message over IPv4: its elements are right
+// behind them. Nearly all packets are such.
 struct [[gnu::packed]] MiddleHeaders {
   wire::Ipv4Header ipv4;
   wire::UdpHeader udp;
@@ -27,7 +27,7 @@ struct [[gnu::packed]] MiddleHeaders {
   }
 };
 
-// Those of `frame`; null if it has others. What is behind them is not looked at.
+// Returns those of `frame`; null if it has others. What is behind them is not looked at.
 inline MiddleHeaders* middle_headers_of(const engine::Frame& frame) {
   if (frame.udp == nullptr || frame.ipv4->header_bytes() != sizeof(wire::Ipv4Header) ||
       frame.payload.size() < sizeof(wire::BthHeader)) {
@@ -37,12 +37,13 @@ inline MiddleHeaders* middle_headers_of(const engine::Frame& frame) {
   return wire::position_of(headers->bth.opcode) == wire::RocePosition::middle ? headers : nullptr;
 }
 
-// What the middle packets of all gradient messages of one connection have in common, in words.
+// Holds what the middle packets of all gradient messages of one connection have in common, in
+// words.
 class MiddlePattern {
  public:
-  // Of no packet.
+  // Makes a pattern that no packet has.
   MiddlePattern() { words_.fill(~std::uint64_t{0}); }
-  // Of those that have such headers as this one.
+  // Makes the pattern of packets with headers such as these.
   explicit MiddlePattern(const MiddleHeaders& headers) {
     std::memcpy(words_.data(), reinterpret_cast<const std::byte*>(&headers) + common_at,
                 sizeof words_);
@@ -50,8 +51,8 @@ class MiddlePattern {
       words_[i] &= common_bits[i];
     }
   }
-  // Of a connection in a ring whose packets carry so many bytes. Of no packet over IPv6, nor where
-  // no queue pair is known.
+  // Makes the pattern of a connection in a ring whose packets carry so many bytes. No packet has it
+  // over IPv6, nor where no queue pair is known.
   static MiddlePattern of(const ConnectionKey& key, std::size_t mtu) {
     if (!key.source.is_v4() || !key.destination.is_v4() ||
         key.destination_qp == ConnectionKey::any_qp) {
@@ -75,8 +76,8 @@ class MiddlePattern {
   using Words = std::array<std::uint64_t, 3>;
   static constexpr std::size_t common_at = offsetof(MiddleHeaders, ipv4.source);
 
-  // Addresses, length, pad count and version, queue pair. All packets of the length have the same
-  // elements.
+  // These are the addresses, the length, the pad count and version, and the queue pair. All packets
+  // of that length have as many elements.
   static constexpr Words common_bits = [] {
     std::array<unsigned char, sizeof(Words)> bytes{};
     const auto cover = [&bytes](std::size_t first, std::size_t last, unsigned char bits = 0xff) {

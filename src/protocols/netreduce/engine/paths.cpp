@@ -7,8 +7,8 @@
 namespace tributary::netreduce {
 namespace {
 
-// Which part below the switch a member belongs to: local ones are parts by themselves. No value:
-// it lies elsewhere.
+// Returns the part below the switch that a member belongs to: local members are parts by
+// themselves. No value: the member lies elsewhere.
 using Part = std::optional<std::size_t>;
 
 Part part_of(const RingConfig& ring, std::size_t rank) {

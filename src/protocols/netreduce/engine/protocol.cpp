@@ -18,7 +18,7 @@ bool is_request(const engine::Frame& frame) {
   if (frame.udp != nullptr) {
     return begins_with_request(frame.payload);
   }
-  const auto datagram = datagram_of(frame);  // IPv6, whatever is in it
+  const auto datagram = datagram_of(frame);  // this is the datagram over IPv6, whatever is in it
   return datagram.ip != nullptr && datagram.udp->destination_port.value() == wire::roce_udp_port &&
          begins_with_request(datagram.payload);
 }

@@ -16,7 +16,8 @@
 
 namespace tributary::netreduce {
 
-// One ring: which run of its job it serves, by which connections its ranks send, and its memory.
+// One ring has the run of its job that it serves, the connections by which its ranks send, and its
+// memory.
 class Ring {
  public:
   explicit Ring(const RingConfig& config);
@@ -24,54 +25,55 @@ class Ring {
   const RingConfig& config() const { return config_; }
   const Paths& paths() const { return paths_; }
   std::uint16_t world() const { return static_cast<std::uint16_t>(config_.members.size()); }
-  // By which the rank sends in this run.
+  // Returns the connection by which the rank sends in this run.
   Connection& connection(std::uint16_t rank) {
     connections_[rank].enter(runs_);
     return connections_[rank];
   }
-  // Null: a first packet of the rank came since the ring was set up.
+  // Returns null if a first packet of the rank came since the ring was set up.
   Newcomer* newcomer(std::uint16_t rank) { return newcomers_[rank] ? &*newcomers_[rank] : nullptr; }
   void meet(std::uint16_t rank) { newcomers_[rank].reset(); }
-  // By which its packets may come until then.
+  // Returns the key by which the rank's packets may come until it is met.
   ConnectionKey path_of(std::uint16_t rank) const {
     return {config_.members[rank], config_.members[(rank + 1u) % world()], ConnectionKey::any_qp};
   }
-  // Ranks whose connection is known.
+  // Returns how many ranks' connections are known.
   std::size_t claimed() const;
-  // When one of them was heard last; no value: never.
+  // Returns when one of them was heard last; no value if none ever was.
   std::optional<Time> used() const;
   AggregatorArray& aggregators() { return aggregators_; }
-  // Of what stands behind so many bytes of a payload; null: full packets only have one.
+  // Returns the joint for what stands behind so many bytes of a payload; null unless the packet is
+  // full.
   const wire::Crc32Joint* joint(std::size_t payload_bytes, std::size_t header_bytes) const {
     if (payload_bytes != config_.mtu) {
       return nullptr;
     }
     return header_bytes != 0 ? &first_joint_ : &other_joint_;
   }
-  // Of the payload of a packet from the middle of a message.
+  // Returns the joint for the payload of a packet from the middle of a message.
   const wire::Crc32Joint& middle_joint() const { return other_joint_; }
   const AggregatorArray& aggregators() const { return aggregators_; }
 
-  // Whether a header can be of this ring, and fits its memory.
+  // Returns whether a header can be of this ring, and fits its memory.
   bool admits(const wire::InaHeader& header) const;
-  // Whether `key` leads from that rank to the next.
+  // Returns whether `key` leads from that rank to the next.
   bool is_path_of(std::uint16_t rank, const ConnectionKey& key) const;
 
-  // Where packets of that rank that leave this switch meet those of other racks; no value if they
-  // do not.
+  // Returns where packets of that rank that leave this switch meet those of other racks; no value
+  // if they do not.
   std::optional<wire::Ipv4Address> above(std::uint16_t rank) const {
     return paths_.of(rank) == Path::upwards ? config_.parent : std::nullopt;
   }
 
-  // All packets go from this switch to their receivers.
+  // Returns whether all packets go from this switch to their receivers.
   bool is_of_one_switch() const { return config_.racks.empty() && !config_.parent; }
 
-  // Takes the message's run for granted, or begins it. False: it is of a run that is over, or
-  // begins in its middle while another is served.
+  // Takes the message's run for granted, or begins it. Returns false if it is of a run that is
+  // over, or begins in its middle while another is served.
   bool enter(std::uint32_t run, std::uint32_t message);
   std::uint64_t runs() const { return runs_; }
 
-  // What was done for it.
+  // Counts what was done for the ring.
   struct Tally {
     std::uint64_t gradients = 0;
     std::uint64_t sums = 0;
@@ -84,14 +86,14 @@ class Ring {
   Paths paths_;
   using Run = std::optional<std::uint32_t>;
   Run run_;                  // no value: none was seen since the ring was set up
-  std::array<Run, 3> past_;  // those before, the oldest of which is forgotten first
+  std::array<Run, 3> past_;  // the runs before it, of which the oldest is forgotten first
   std::uint64_t runs_ = 0;
   Tally tally_;
   std::vector<Connection> connections_;             // by rank
   std::vector<std::optional<Newcomer>> newcomers_;  // by rank; of those whose packets come by here
   AggregatorArray aggregators_;
-  wire::Crc32Joint first_joint_;  // for full packets, the first of a message ...
-  wire::Crc32Joint other_joint_;  // ... and all others
+  wire::Crc32Joint first_joint_;  // for full packets, the first of a message
+  wire::Crc32Joint other_joint_;  // for all other full packets
 };
 
 }  // namespace tributary::netreduce

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What becomes of the packets of gradient messages (sections 3.1 and 3.3).
+// This file decides what becomes of the packets of gradient messages (sections 3.1 and 3.3).
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -15,13 +15,13 @@ using State = Aggregator::State;
 
 namespace {
 
-// The sum is whole, and what waits for it goes on next.
+// Takes the CRC of the sum, which is whole; what waits for it goes on next.
 void seal(Aggregator& aggregator, const std::byte* sum) {
   const auto& shape = aggregator.shape;
   aggregator.sum_crc = wire::crc32(0, {sum + shape.header_bytes, shape.bytes()});
 }
 
-// Behind the elements: zeros where another one does not fit, and the word.
+// Writes what follows the elements: zeros where another one does not fit, and the fingerprint word.
 void finish(wire::MutableBytes sum, std::size_t elements_bytes, std::uint64_t fingerprint) {
   const auto left_over =
       sum.subspan(elements_bytes, sum.size() - elements_bytes - wire::fingerprint_bytes);
@@ -59,9 +59,9 @@ void NetReduceEngine::aggregate(Incoming in, const Gradient& gradient, const Bur
   }
 }
 
-// What was sent before comes again, or the sum of all comes by another packet from above. What goes
-// up has the sum of what is below even if that of all is there: a switch above that has forgotten
-// what came adds it.
+// A packet comes here that was sent before, or brings the sum of all from above once more. What
+// goes up has the sum of what is below even if that of all is there: a switch above that has
+// forgotten what came adds it.
 void NetReduceEngine::answer(Incoming in, const Gradient& gradient, std::size_t index,
                              const Burst& burst) {
   auto& array = gradient.ring.aggregators();
@@ -111,7 +111,7 @@ void NetReduceEngine::remake(Ring& ring, std::size_t index, const Burst& burst) 
 }
 
 // Adds what is there in the order of the ranks, so that the sum is the same in whatever order the
-// packets come. One whose turn it is while it is in the cache is not read again.
+// packets come. A packet whose turn it is while it is in the cache is not read again.
 void NetReduceEngine::add(Ring& ring, std::size_t index) {
   auto& array = ring.aggregators();
   auto& aggregator = array.at(index);
@@ -154,7 +154,7 @@ void NetReduceEngine::complete(Ring& ring, std::size_t index, const Burst& burst
   release(ring, index, goes_up ? Path::upwards : Path::inside, burst);
 }
 
-// The sum of all came from above.
+// Takes the sum of all, which came from above.
 void NetReduceEngine::take_total(Incoming in, Ring& ring, std::size_t index, const Burst& burst) {
   auto& array = ring.aggregators();
   auto& aggregator = array.at(index);
@@ -175,7 +175,7 @@ void NetReduceEngine::take_total(Incoming in, Ring& ring, std::size_t index, con
   }
 }
 
-// What waits of such connections goes on with its sum, which was sealed last.
+// Lets the packets go on that wait on such connections, with their sum, which was sealed last.
 void NetReduceEngine::release(Ring& ring, std::size_t index, Path path, const Burst& burst) {
   auto& array = ring.aggregators();
   const auto& aggregator = array.at(index);

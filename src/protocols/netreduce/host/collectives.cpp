@@ -54,7 +54,7 @@ void NetReduceCollectives::expire(Time now) {
   }
 }
 
-// One that failed between two collectives has nobody to tell before the next begins.
+// A link that failed between two collectives has nobody to tell before the next begins.
 void NetReduceCollectives::note_link() {
   if (running() && link_.failure()) {
     give_up({Error::Code::network, *link_.failure()});

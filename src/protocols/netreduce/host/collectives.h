@@ -17,20 +17,20 @@
 
 namespace tributary::host {
 
-// How one rank is connected in the ring.
+// Tells how one rank is connected in the ring.
 struct LinkPlan {
   LinkEnd mine;
   LinkNeighbour next;
   LinkNeighbour before;
 };
 
-// One rank's part in the collectives of one job, by NetReduce or by the hosts' ring, over
+// Runs one rank's part in the collectives of one job, by NetReduce or by the hosts' ring, over
 // connections made in software. It goes on answering the rank before after a collective: its
 // acknowledgements may have been lost.
 class NetReduceCollectives final : public Machine {
  public:
   enum class Adder : std::uint8_t { the_switch, hosts };
-  // Precondition: as those of FlowControl, or of RingFlow where the hosts add.
+  // Preconditions: those of FlowControl, or of RingFlow where the hosts add.
   NetReduceCollectives(const Job& job, const NetReducePlan& plan, const LinkPlan& link,
                        const roce::Tuning& tuning = {}, Adder adder = Adder::the_switch);
 

@@ -10,8 +10,8 @@
 
 namespace tributary::host {
 
-// What one rank does with a link to reduce, one collective after the other. Without I/O; what moves
-// the link tells it what came.
+// Does what one rank does with a link to reduce, one collective after the other. It does no I/O:
+// whoever moves the link tells it what came.
 class Flow {
  public:
   Flow() = default;
@@ -21,20 +21,20 @@ class Flow {
 
   // Starts a collective. Afterwards `in` is needed until running() is false.
   virtual Result<void> begin(const Call& call) = 0;
-  // Another rank may have made this call, which here was refused: what comes of it is not taken for
-  // part of the next one.
+  // Another rank may have made this call, which was refused here: what comes of it must not be
+  // taken for part of the next one.
   virtual void skip(const Call& call) = 0;
-  // The collective ends here, and with it all that could follow.
+  // Ends the collective, and with it all that could follow.
   virtual void abandon(const std::string& why) = 0;
 
-  // The next message of the rank before lies in its slot. May post others.
+  // Takes the next message of the rank before, which lies in its slot. May post others.
   virtual Result<void> arrived(std::uint32_t message, std::uint32_t bytes) = 0;
-  // The next rank has so many messages, counted from the first. May post others.
+  // Learns that the next rank has so many messages, counted from the first. May post others.
   virtual Result<void> acknowledged(std::uint32_t messages) = 0;
 
   virtual bool running() const = 0;
   virtual std::uint32_t messages_posted() const = 0;
-  // What a collective that is not over waits for.
+  // Says what a collective that is not over waits for.
   virtual std::string diagnose() const = 0;
 
   virtual const Job& job() const = 0;

@@ -30,8 +30,8 @@ void for_each_packet(std::span<Byte> message, std::uint32_t mtu, std::size_t siz
   }
 }
 
-// Of the `bytes` that elements have from `offset` on, as many as fit into `room`, none of the
-// elements cut.
+// Returns how many of the `bytes` that elements have from `offset` on fit into `room`, with no
+// element cut.
 std::size_t part(std::size_t bytes, std::size_t offset, std::size_t room, std::size_t size) {
   return offset >= bytes ? 0 : std::min(bytes - offset, room / size * size);
 }
@@ -86,7 +86,7 @@ FlowControl::Piece FlowControl::piece_of(std::uint32_t message) const {
   return piece;
 }
 
-// That everybody has received the message that was in the slot before follows from the window (see
+// The window implies that everybody has received the message that was in the slot before (see
 // docs/reference/wire/netreduce.md); but the acknowledgement may have been lost, and then it may be
 // sent once more.
 bool FlowControl::may_post() const {
@@ -151,7 +151,7 @@ Result<void> FlowControl::acknowledged(std::uint32_t messages) {
 }
 
 Result<void> FlowControl::take(std::uint32_t message, std::uint32_t bytes) {
-  if (message >= posted_ && broken_.empty()) {  // without this rank's part
+  if (message >= posted_ && broken_.empty()) {  // this rank's part is not in it
     broken_ = not_added(message);
   }
   if (!broken_.empty()) {
@@ -191,7 +191,7 @@ Result<void> FlowControl::take_packets(const Piece& piece, wire::Bytes message) 
   return taken;
 }
 
-// Where message 0 was a sum, somebody has added.
+// If message 0 was a sum, some switch has added before.
 std::string FlowControl::not_added(std::uint32_t message) const {
   const auto came = "message " + std::to_string(message) + " came as rank " +
                     std::to_string(rank_before()) + " sent it: ";
@@ -207,7 +207,7 @@ std::string FlowControl::not_added(std::uint32_t message) const {
          "ranks as members";
 }
 
-// Of the message that is due.
+// Explains why a packet of the message that is due is not the sum.
 tl::unexpected<Error> FlowControl::not_the_sum(std::uint32_t packet, std::uint64_t got) const {
   if (got == message_tags_of(key_, consumed_, rank_before()).at(packet)) {
     return fail(Error::Code::network, not_added(consumed_));

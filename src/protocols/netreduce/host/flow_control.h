@@ -17,9 +17,10 @@
 
 namespace tributary::host {
 
-// The flow control module of section 3.1: one rank's part in the collectives of one ring, one after
-// the other. It cuts a collective into messages, has no more than a window of them open, and takes
-// the sums out of those of the rank before. Without I/O; what moves the link tells it what came.
+// This is the flow control module of section 3.1: it runs one rank's part in the collectives of one
+// ring, one after the other. It cuts a collective into messages, has no more than a window of them
+// open, and takes the sums out of those of the rank before. It does no I/O: whoever moves the link
+// tells it what came.
 //
 // Messages are counted through the run, that is, from the first collective to the last. After a
 // failure ranks may disagree about the count, so the run is over then.
@@ -34,13 +35,13 @@ class FlowControl final : public Flow {
   // all ranks by then. Afterwards `in` is needed until running() is false.
   Result<void> begin(const Call& call) override;
   void skip(const Call& call) override { calls_ += Reduction(call, job_.rank).is_empty() ? 0 : 1; }
-  // And the run ends with it.
+  // Ends the run, too.
   void abandon(const std::string& why) override;
   Result<void> arrived(std::uint32_t message, std::uint32_t bytes) override;
   Result<void> acknowledged(std::uint32_t messages) override;
 
   bool running() const override { return consumed_ != end_; }
-  // Whether all that was posted was acknowledged.
+  // Returns whether all that was posted was acknowledged.
   bool settled() const { return acknowledged_ == posted_ || !broken_.empty(); }
   std::uint32_t messages_posted() const override { return posted_; }
   std::string diagnose() const override;
@@ -50,7 +51,7 @@ class FlowControl final : public Flow {
   const NetReducePlan& plan() const { return plan_; }
 
  private:
-  // Elements of one of the collective's messages, in the caller's buffers.
+  // These are the elements of one of the collective's messages, in the caller's buffers.
   struct Piece {
     std::size_t offset = 0;  // bytes
     std::size_t bytes = 0;
@@ -82,7 +83,7 @@ class FlowControl final : public Flow {
   Reduction reduction_;
   std::string broken_;  // why the run is over; empty while it goes on
 
-  // Numbers of messages.
+  // These are numbers of messages, counted through the run.
   std::uint32_t first_ = 0;  // of the collective
   std::uint32_t end_ = 0;    // behind its last
   std::uint32_t posted_ = 0;

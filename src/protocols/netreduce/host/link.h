@@ -9,7 +9,7 @@
 
 namespace tributary::host {
 
-// What its neighbours have to know of one rank to connect to it.
+// Neighbours have to know this of one rank to connect to it.
 struct LinkEnd {
   std::uint32_t send_qp = 0;     // of the connection to the next rank; 24 bits
   std::uint32_t receive_qp = 0;  // of the one from the rank before; 24 bits
@@ -19,14 +19,14 @@ struct LinkEnd {
   bool device = false;           // of RDMA; otherwise an endpoint in software
 };
 
-// A rank to which another one is connected.
+// This is a rank to which another one is connected.
 struct LinkNeighbour {
   wire::Ipv4Address address;
   LinkEnd end;
 };
 
-// One rank's two Reliable Connections of a ring: to the next rank, and from the one before. Each
-// has memory for 2N messages of fixed length, where message m has slot m modulo 2N.
+// These are one rank's two Reliable Connections of a ring: to the next rank, and from the one
+// before. Each has memory for 2N messages of fixed length, where message m has slot m modulo 2N.
 //
 // An implementation tells whoever drives it, in order, that a message of the rank before lies in
 // its slot, and that a message was acknowledged.
@@ -37,11 +37,11 @@ class Link {
   Link& operator=(const Link&) = delete;
   virtual ~Link() = default;
 
-  // Where a message is assembled. It stays unchanged until it is acknowledged.
+  // Returns where a message is assembled. The message stays unchanged until it is acknowledged.
   virtual wire::MutableBytes send_slot(std::uint32_t slot) = 0;
-  // Where the RDMA WRITEs of the rank before land.
+  // Returns where the RDMA WRITEs of the rank before land.
   virtual wire::Bytes received_slot(std::uint32_t slot) = 0;
-  // One RDMA WRITE of so many bytes from the slot of `message` into the next rank's, with the
+  // Posts one RDMA WRITE of so many bytes from the slot of `message` into the next rank's, with the
   // number of the message as immediate. Messages are posted in order.
   virtual Result<void> post(std::uint32_t message, std::uint32_t bytes) = 0;
 };

@@ -8,22 +8,23 @@
 
 namespace tributary::host {
 
-// What the ranks of a job and its switch agree on about a ring.
+// The ranks of a job and its switch agree on this about a ring.
 struct NetReducePlan {
   std::uint32_t ring = 0;               // RingID
   std::uint32_t window = 2;             // the paper's N: messages that a rank may have open
   std::uint32_t message_packets = 170;  // of a full message
   std::uint32_t mtu = 1024;  // payload bytes of a packet: the path MTU of the queue pairs
 
-  // Of the link's memory in either direction: a message's place is its number modulo these.
+  // Returns the slots of the link's memory in either direction: a message's slot is its number
+  // modulo these.
   std::uint32_t slots() const { return 2 * window; }
   std::uint32_t message_bytes() const { return message_packets * mtu; }
-  // Elements, in bytes, in a full message, where each has `size`. Each packet has a fingerprint
-  // word, the first a header; none has a part of an element.
+  // Returns the bytes of the elements in a full message, where each element has `size` bytes. Each
+  // packet has a fingerprint word, the first a header; none has a part of an element.
   std::uint32_t element_bytes(std::size_t size) const {
     return first_room(size) + (message_packets - 1) * room(size);
   }
-  // Packets of a message with so many bytes of elements.
+  // Returns the packets of a message with so many bytes of elements.
   std::uint32_t packets_for(std::size_t elements, std::size_t size) const {
     const auto first = first_room(size);
     if (elements <= first) {
@@ -31,7 +32,7 @@ struct NetReducePlan {
     }
     return 1 + static_cast<std::uint32_t>((elements - first + room(size) - 1) / room(size));
   }
-  // Bytes of that message, all packets but the last being full.
+  // Returns the bytes of that message, all packets but the last being full.
   std::uint32_t length_for(std::size_t elements, std::size_t size) const {
     const auto full = packets_for(elements, size) - 1;
     const auto in_full = full == 0 ? 0 : first_room(size) + (full - 1) * room(size);

@@ -10,7 +10,7 @@
 namespace tributary::host {
 namespace {
 
-// Of a message whose chunk is shorter than the others: something has to be sent.
+// A message is at least that long even if its chunk is shorter: something has to be sent.
 constexpr std::size_t filler_bytes = 8;
 
 }  // namespace
@@ -47,7 +47,7 @@ Result<void> RingFlow::begin(const Call& call) {
   return post_more().and_then([this] { return take_early(); });
 }
 
-// No rank ends a collective that another one has not begun, so all of these are of this one.
+// No rank ends a collective that another one has not begun, so all early messages are of this one.
 Result<void> RingFlow::take_early() {
   const auto early = std::exchange(early_, {});
   Result<void> done;
@@ -75,7 +75,7 @@ RingFlow::Piece RingFlow::piece_of(std::uint32_t message, std::uint32_t first_ch
   return {begin, std::min<std::size_t>(plan_.message_bytes(), chunk_end - begin)};
 }
 
-// What is sent in a step is what came in the step before.
+// From the second step on, what is sent is what came in the step before.
 Result<void> RingFlow::post_more() {
   while (posted_ < end_ && posted_ - acknowledged_ < plan_.slots() &&
          (step_of(posted_) == 0 || received_ + messages_per_step_ > posted_)) {
@@ -117,14 +117,15 @@ Result<void> RingFlow::take_next(wire::Bytes message) {
   return post_more();
 }
 
-// Whether the next message of the rank before has so many bytes, if that rank made the same call.
+// Returns whether the next message of the rank before has so many bytes, if that rank made the same
+// call.
 bool RingFlow::fits(std::size_t bytes) const {
   return received_ < end_ &&
          bytes ==
              std::max(piece_of(received_, job_.rank + job_.world_size() - 1).bytes, filler_bytes);
 }
 
-// From here on nothing that comes can be told apart.
+// From here on nothing that comes can be told apart, so no further call is taken.
 tl::unexpected<Error> RingFlow::mismatch() {
   broken_ =
       "what the rank before sends is not as long as this rank's call has it: do all ranks call "

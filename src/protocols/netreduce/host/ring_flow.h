@@ -15,13 +15,14 @@
 
 namespace tributary::host {
 
-// The ring allreduce that hosts do by themselves (reduce-scatter, then all-gather), over the same
-// links as NetReduce: what that is to be compared with. A vector has as many chunks as there are
-// ranks; in step s this rank sends chunk (rank - s), and gets the one before that, to which it adds
-// its own until it is complete.
+// Runs the ring allreduce that hosts do by themselves (reduce-scatter, then all-gather), over the
+// same links as NetReduce, so that the two can be compared. A vector has as many chunks as there
+// are ranks; in step s this rank sends chunk (rank - s), and gets the one before that, to which it
+// adds its own until it is complete.
 //
 // A message is taken out of its slot as soon as it arrives, so an acknowledgement means that the
-// slot is free: true of connections made in software, whose acknowledgements follow arrived().
+// slot is free. That is true of connections made in software, whose acknowledgements follow
+// arrived().
 class RingFlow final : public Flow {
  public:
   RingFlow(Job job, const NetReducePlan& plan, Link& link);
@@ -37,7 +38,7 @@ class RingFlow final : public Flow {
   Result<void> arrived(std::uint32_t message, std::uint32_t bytes) override;
   Result<void> acknowledged(std::uint32_t messages) override;
 
-  // What is to be sent lies in the caller's buffer until it is posted.
+  // What is to be sent lies in the caller's buffer until it is posted, so that is awaited, too.
   bool running() const override { return received_ != end_ || posted_ != end_; }
   std::uint32_t messages_posted() const override { return posted_; }
   std::string diagnose() const override;
@@ -45,7 +46,7 @@ class RingFlow final : public Flow {
   const Call& call() const override { return call_; }
 
  private:
-  // Of the vector, in bytes.
+  // A piece of the vector, in bytes, is what one message carries.
   struct Piece {
     std::size_t offset = 0;
     std::size_t bytes = 0;
@@ -72,7 +73,7 @@ class RingFlow final : public Flow {
   std::uint32_t messages_per_step_ = 1;
   std::string broken_;
 
-  // Numbers of messages.
+  // These are numbers of messages.
   std::uint32_t first_ = 0;  // of the collective
   std::uint32_t end_ = 0;    // behind its last
   std::uint32_t posted_ = 0;

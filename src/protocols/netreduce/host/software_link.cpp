@@ -47,7 +47,7 @@ void SoftwareLink::receive(std::span<const Arrival> burst, Time now) {
   }
 }
 
-// Each connection has a queue pair number of its own at this end.
+// Each connection has a queue pair number of its own at this end, which tells whose packet it is.
 void SoftwareLink::examine(const Arrival& arrival, Time now) {
   const auto* const bth = wire::Cursor(arrival.bytes).take<wire::BthHeader>();
   const auto qp = bth == nullptr ? 0 : bth->destination_qp.value();
@@ -73,7 +73,7 @@ void SoftwareLink::examine(const Arrival& arrival, Time now) {
   }
 }
 
-// Answers first: they are short, and others wait for them.
+// Answers go first: they are short, and others wait for them.
 void SoftwareLink::poll(Outbox& outbox, Time now) {
   responder_.poll(outbox);
   requester_.poll(outbox, now);

@@ -18,10 +18,10 @@
 
 namespace tributary::host {
 
-// A link whose Reliable Connections are made in software, out of datagrams. Without I/O.
+// The Reliable Connections of this link are made in software, out of datagrams. It does no I/O.
 class SoftwareLink final : public Link {
  public:
-  // `here` and `mine`: of this rank.
+  // `here` and `mine` are this rank's.
   SoftwareLink(const NetReducePlan& plan, wire::Ipv4Address here, const LinkEnd& mine,
                const LinkNeighbour& next, const LinkNeighbour& before, const roce::Tuning& tuning);
 
@@ -29,19 +29,19 @@ class SoftwareLink final : public Link {
   wire::Bytes received_slot(std::uint32_t slot) override;
   Result<void> post(std::uint32_t message, std::uint32_t bytes) override;
 
-  // Datagrams as they came: checked here.
+  // Takes datagrams as they came, and checks them.
   void receive(std::span<const Arrival> burst, Time now);
   void poll(Outbox& outbox, Time now);
   Time deadline() const { return requester_.deadline(); }
   void expire(Time now) { requester_.expire(now); }
 
-  // The next message of the rank before that lies in its slot, if there is one.
+  // Returns the next message of the rank before that lies in its slot, if there is one.
   std::optional<roce::Written> next_arrived() { return responder_.next_written(); }
-  // Messages, from the first of the run.
+  // Returns the acknowledged messages, counted from the first of the run.
   std::uint32_t acknowledged() const {
     return static_cast<std::uint32_t>(requester_.acknowledged());
   }
-  // Packets that came, in order, or were acknowledged: repeats do not count.
+  // Returns the packets that came in order, or were acknowledged; repeats do not count.
   std::uint64_t packets_passed() const {
     return responder_.statistics().packets_received + requester_.packets_acknowledged();
   }
@@ -58,7 +58,7 @@ class SoftwareLink final : public Link {
   std::vector<std::byte> received_;
   roce::Requester requester_;
   roce::Responder responder_;
-  RoceStatistics statistics_;  // of what is neither's
+  RoceStatistics statistics_;  // of packets that are neither's
 };
 
 }  // namespace tributary::host

@@ -8,7 +8,7 @@
 
 namespace tributary {
 
-// What a communicator's NetReduce amounted to.
+// Counts what a communicator's NetReduce amounted to.
 struct NetReduceStatistics {
   std::uint32_t ring = 0;
   std::uint64_t messages_sent = 0;

@@ -7,8 +7,8 @@
 
 namespace tributary::host {
 
-// What a rank writes into the fingerprint words of a message, or what all ranks together do. Tags
-// are drawn for message and step, not for each packet: a message has many.
+// Gives what a rank writes into the fingerprint words of a message, or what all ranks together do.
+// Tags are drawn for message and step, not for each packet: a message has many.
 struct MessageTags {
   std::uint64_t first = 0;  // of packet 0
   std::uint64_t step = 0;   // from each packet to the next

@@ -10,8 +10,8 @@
 namespace tributary::netreduce {
 namespace {
 
-// The places of one run, in groups that each worker sends before the next one does. Message 0 is a
-// group by itself.
+// Returns the places of one run, in groups that each worker sends before the next one does. Message
+// 0 is a group by itself.
 std::vector<std::vector<NetReducePlace>> turns_of(const TrafficPlan& plan, std::uint32_t messages) {
   std::vector<std::vector<NetReducePlace>> turns = {{NetReducePlace{}}, {}};
   std::uint64_t sequence = 0;

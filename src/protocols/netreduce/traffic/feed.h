@@ -8,8 +8,8 @@
 
 namespace tributary::netreduce {
 
-// Aggregation that can be replayed for ever: five runs of all rings, because a switch takes up any
-// run but the one that it serves and the three before; of so many messages each.
+// Feeds aggregation that can be replayed for ever: five runs of all rings, of so many messages
+// each, because a switch takes up any run but the one that it serves and the three before.
 inline constexpr std::uint32_t netreduce_runs = 5;
 void feed_netreduce(const TrafficPlan& plan, std::uint32_t messages, const traffic::Feed& feed);
 

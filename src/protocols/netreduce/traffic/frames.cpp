@@ -22,7 +22,7 @@ RoceOpcode opcode_of(std::uint32_t offset, std::uint32_t packets) {
                                  : RoceOpcode::write_middle;
 }
 
-// Of the payload, in front of the elements.
+// Returns the bytes of the payload in front of the elements.
 std::size_t header_bytes(const NetReducePlace& place) {
   return place.offset == 0 ? sizeof(wire::InaHeader) : 0;
 }
@@ -130,7 +130,8 @@ void NetReduceFrames::gradient(Packet& packet, const NetReducePlace& place, std:
   const auto shift = static_cast<std::uint32_t>(key(place) % traffic::BlockValues::shifts);
   const auto part = values.part(rank, shift).subspan(skipped);
   auto* end = std::copy(part.begin(), part.end(), at + head.size);
-  std::fill(end, at + roce_bytes - wire::icrc_bytes, std::byte{0});  // room for a part of another
+  // There may be room for a part of another element.
+  std::fill(end, at + roce_bytes - wire::icrc_bytes, std::byte{0});
   wire::store_fingerprint({at, roce_bytes - wire::icrc_bytes}, traffic::rank_tag(key(place), rank));
   auto* icrc = at + roce_bytes - wire::icrc_bytes;
   wire::store_icrc(icrc, wire::icrc_of(std::as_bytes(std::span(ip, 1)), *udp,

@@ -16,7 +16,7 @@
 
 namespace tributary::netreduce {
 
-// A job is a ring.
+// A job of this plan is a ring.
 struct TrafficPlan : traffic::BlockPlan {
   std::uint32_t first_ring = 1;
   std::uint32_t first_run = 1;
@@ -30,7 +30,8 @@ struct TrafficPlan : traffic::BlockPlan {
   }
 };
 
-// Where a packet stands. Message 0 of a run has one packet, all others as many as the plan says.
+// Tells where a packet stands. Message 0 of a run has one packet, all others as many as the plan
+// says.
 struct NetReducePlace {
   std::uint32_t run = 0;
   std::uint32_t message = 0;
@@ -38,29 +39,29 @@ struct NetReducePlace {
   std::uint64_t sequence = 0;  // of all packets that its rank has sent
 };
 
-// The packets of one ring: RDMA WRITE with immediate, as a network card cuts it up.
+// Makes the packets of one ring: RDMA WRITEs with immediate, as a network card cuts them up.
 class NetReduceFrames {
  public:
   // Ranks and neighbours outlive it.
   NetReduceFrames(const TrafficPlan& plan, const traffic::Ranks& ranks,
                   const traffic::Neighbours& neighbours, std::uint32_t job);
 
-  // Of the connection from any rank of that ring to the next.
+  // Returns the number of the queue pair that any rank of that ring has at the next.
   static std::uint32_t queue_pair(std::uint32_t job) { return first_queue_pair + job; }
   static std::uint32_t job_of(std::uint32_t queue_pair) { return queue_pair - first_queue_pair; }
   std::uint32_t psn(std::uint32_t rank, std::uint64_t sequence) const;
 
   void gradient(Packet& packet, const NetReducePlace& place, std::uint32_t rank,
                 const traffic::BlockValues& values) const;
-  // Whether that is, but for what routers change, the packet which `rank` sent, with the sum of all
-  // ranks in it.
+  // Returns whether that is, but for what routers change, the packet which `rank` sent, with the
+  // sum of all ranks in it.
   bool is_result(const engine::Frame& frame, const NetReducePlace& place, std::uint32_t rank,
                  const traffic::BlockValues& values) const;
 
  private:
-  static constexpr std::uint32_t first_queue_pair = 0x11;  // a fresh machine's
+  static constexpr std::uint32_t first_queue_pair = 0x11;  // the first of a fresh machine
 
-  // What stands between the UDP header and the elements.
+  // These are the headers between the UDP header and the elements.
   struct Head {
     std::array<std::byte, sizeof(wire::BthHeader) + sizeof(wire::RethHeader) +
                               sizeof(wire::ImmediateHeader) + sizeof(wire::InaHeader)>

@@ -94,7 +94,8 @@ NetReduceTraffic::Contribution NetReduceTraffic::next_contribution(Time now) {
   return {std::move(packet), ranks_[rank].port};
 }
 
-// Of the run that is going on; no value: of an earlier one, or of none.
+// Returns the number of a block of the run that is going on; no value for an earlier one, or for
+// none.
 std::optional<std::uint64_t> NetReduceTraffic::number_of(const Ring& ring, std::uint32_t rank,
                                                          std::uint32_t psn) const {
   const auto behind = wire::psn_distance(ring.frames.psn(rank, ring.oldest), psn);
@@ -148,7 +149,7 @@ void NetReduceTraffic::close_block(Ring& ring, Block& block) {
   }
 }
 
-// Blocks begin in order, so that only the oldest one need be looked at.
+// Blocks begin in order, so only the oldest one need be looked at.
 void NetReduceTraffic::expire(Time now, traffic::Outbox& /*out*/) {
   if (!looks_now(now)) {
     return;

@@ -17,10 +17,11 @@
 
 namespace tributary::netreduce {
 
-// Aggregation with NetReduce: all workers of some rings, in step, each sending to the next. A unit
-// is a block: the packets of all ranks that have the same place, done when every rank has got the
-// one that the rank before it sent, with the sum. Receivers do not answer, and what is lost is not
-// sent again: the run ends there, and the next one begins when the rest of it is done or lost.
+// Makes traffic of aggregation with NetReduce: all workers of some rings, in step, each sending to
+// the next. A unit is a block: the packets of all ranks that have the same place, done when every
+// rank has got the one that the rank before it sent, with the sum. Receivers do not answer, and
+// what is lost is not sent again: the run ends there, and the next one begins when the rest of it
+// is done or lost.
 class NetReduceTraffic final : public traffic::BlockTraffic {
  public:
   // Stations and neighbours outlive it.
@@ -39,9 +40,9 @@ class NetReduceTraffic final : public traffic::BlockTraffic {
     const traffic::BlockValues* values = nullptr;
     NetReduceFrames frames;
     std::uint32_t run = 0;
-    std::uint64_t first{};      // block of the run
-    std::uint64_t next{};       // that begins next
-    std::uint64_t oldest{};     // none before it is open
+    std::uint64_t first{};      // first block of the run
+    std::uint64_t next{};       // block that begins next
+    std::uint64_t oldest{};     // oldest block that may be open
     bool broken = false;        // a block was lost: the run ends early
     std::vector<Block> blocks;  // by number, modulo how many there are
   };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// In the place of verbs_link.cpp where there is no libibverbs.
+// This file takes the place of verbs_link.cpp where there is no libibverbs.
 #include "protocols/netreduce/carrier/verbs/verbs_link.h"
 
 namespace tributary::host {

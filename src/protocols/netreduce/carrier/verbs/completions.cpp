@@ -28,7 +28,7 @@ Result<void> Completions::open(const Device& device, std::size_t depth) {
 Result<std::span<const ibv_wc>> Completions::take() {
   const int count = ibv_poll_cq(queue_.get(), static_cast<int>(taken_.size()), taken_.data());
   if (count < 0) {
-    return refused("its completions", device_->name, EIO);  // which error it is is not told
+    return refused("its completions", device_->name, EIO);  // the function does not tell which
   }
   return std::span<const ibv_wc>(taken_).first(static_cast<std::size_t>(count));
 }
@@ -66,7 +66,8 @@ Result<void> Completions::arm() {
   return {};
 }
 
-// A completion queue does not end before its wakeups are acknowledged. That takes a lock.
+// A completion queue cannot be destroyed before its wakeups are acknowledged. Acknowledging takes a
+// lock, so it is done for many at once.
 void Completions::acknowledge_wakeups() {
   if (wakeups_ != 0) {
     ibv_ack_cq_events(queue_.get(), wakeups_);

@@ -12,8 +12,8 @@
 
 namespace tributary::host::verbs {
 
-// What a device says of requests that are done, and how it wakes up who waits for that. The device
-// outlives it.
+// Takes what a device says of requests that are done, and lets the caller sleep until it says
+// something. The device outlives it.
 class Completions {
  public:
   Completions() = default;
@@ -21,13 +21,13 @@ class Completions {
   Completions& operator=(const Completions&) = delete;
   ~Completions() { acknowledge_wakeups(); }
 
-  // Room for so many that nobody took.
+  // Makes room for `depth` completions that nobody took yet.
   Result<void> open(const Device& device, std::size_t depth);
   ibv_cq& queue() const { return *queue_; }
 
-  // Those there are, as far as they fit. Valid until the next call.
+  // Returns the completions that are there, as many as fit. They are valid until the next call.
   Result<std::span<const ibv_wc>> take();
-  // Until there may be completions, or until then.
+  // Sleeps until there may be completions, but no longer than `until`.
   Result<void> sleep(Time until);
 
  private:

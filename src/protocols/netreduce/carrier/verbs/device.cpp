@@ -15,7 +15,7 @@ namespace tributary::host::verbs {
 namespace {
 
 constexpr std::size_t gids_max = 1024;
-// A queue pair names its entry by eight bits.
+// A queue pair names its entry of the GID table by eight bits.
 constexpr std::uint32_t gid_index_max = 0xff;
 
 std::string names(std::span<ibv_device*> devices) {

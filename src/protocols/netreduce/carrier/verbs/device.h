@@ -10,7 +10,8 @@
 
 namespace tributary::host::verbs {
 
-// An RDMA device, and the place in its tables that stands for one IPv4 address.
+// This is an RDMA device, with the port and the entry of its GID table that stand for one IPv4
+// address.
 struct Device {
   Context context;
   std::string name;
@@ -19,10 +20,10 @@ struct Device {
   ibv_mtu mtu_max = IBV_MTU_256;
 };
 
-// The device of that name, if it speaks RoCE v2 from `local`.
+// Opens the device of that name, if it speaks RoCE v2 from `local`.
 Result<Device> open_device(const std::string& name, wire::Ipv4Address local);
 
-// How RoCE v2 writes an IPv4 address.
+// Writes an IPv4 address as RoCE v2 does.
 ibv_gid gid_of(wire::Ipv4Address address);
 
 }  // namespace tributary::host::verbs

@@ -9,13 +9,15 @@
 namespace tributary::host::verbs {
 namespace {
 
-constexpr std::uint8_t retries_unready = 7;  // for ever: receives are posted ahead of every message
+// 7 means for ever. That is safe, as receives are posted ahead of every message.
+constexpr std::uint8_t retries_unready = 7;
 constexpr std::uint8_t timeout_max = 31;
 constexpr std::uint8_t unready_delay = 12;  // 0.64 ms
 
-// 4.096 us x 2^code (InfiniBand Architecture Specification, 9.7.6.1.3).
+// Returns the code of the least time 4.096 us x 2^code that is no shorter (InfiniBand Architecture
+// Specification, 9.7.6.1.3).
 std::uint8_t code_of(std::chrono::nanoseconds timeout) {
-  std::uint8_t code = 1;  // 0 is never
+  std::uint8_t code = 1;  // code 0 means never
   while (code < timeout_max && std::chrono::nanoseconds(4096LL << code) < timeout) {
     ++code;
   }

@@ -11,15 +11,15 @@
 
 namespace tributary::host::verbs {
 
-// How a device writes a path MTU: the least that is not below it.
+// Returns a device's code for the least path MTU that is not below `bytes`.
 ibv_mtu mtu_code(std::uint32_t bytes);
 
-// Of a Reliable Connection, not connected yet, with room for so many requests each way.
+// Makes the queue pair of a Reliable Connection that is not connected yet, with room for so many
+// requests each way.
 Result<QueuePair> make_queue_pair(const Device& device, ibv_pd& domain, ibv_cq& completions,
                                   std::uint32_t requests);
 
-// One direction of a connection: what the other end is called, and where each side begins to
-// count.
+// Describes the other end of a connection: what it is called, and where each side begins to count.
 struct Opposite {
   wire::Ipv4Address address;
   std::uint32_t queue_pair = 0;
@@ -29,7 +29,7 @@ struct Opposite {
 
 struct Path {
   std::uint32_t mtu = 0;
-  std::chrono::nanoseconds timeout{};  // then what is not acknowledged is sent again
+  std::chrono::nanoseconds timeout{};  // after that long, unacknowledged packets are sent again
   std::uint8_t retries = 0;            // in a row
 };
 

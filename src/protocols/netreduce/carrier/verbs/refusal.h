@@ -7,8 +7,8 @@
 
 namespace tributary::host::verbs {
 
-// An RDMA device does not do `what`. `code` is what errno may be; some functions of libibverbs set
-// that, others return it.
+// Returns the error that an RDMA device does not do `what`. `code` is a value of errno: some
+// functions of libibverbs set errno, others return the value.
 tl::unexpected<Error> refused(const std::string& what, const std::string& device, int code);
 
 }  // namespace tributary::host::verbs

@@ -6,7 +6,7 @@
 
 namespace tributary::host::verbs {
 
-// libibverbs' objects, each given back when its owner goes.
+// These own libibverbs' objects and give each back when they go.
 template <auto destroy>
 struct Destroyer {
   template <typename Object>

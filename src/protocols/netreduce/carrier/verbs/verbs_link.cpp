@@ -23,13 +23,13 @@ using verbs::refused;
 using wire::Bytes;
 using wire::MutableBytes;
 
-// The queue pair that only receives numbers nothing of its own, whatever this says.
+// The queue pair that only receives numbers nothing of its own, so any number will do here.
 constexpr std::uint32_t silent_psn = 0;
 
-// What the device reads from and writes to.
+// A region is memory that the device reads from or writes to.
 struct Region {
   std::vector<std::byte> bytes;
-  verbs::Memory registration{};  // ends before its memory
+  verbs::Memory registration{};  // deregistered before `bytes` is freed
 };
 
 class DeviceLink final : public VerbsLink {
@@ -109,7 +109,7 @@ Result<void> DeviceLink::open() {
 }
 
 Result<void> DeviceLink::open_queues() {
-  // Sent messages, and those that came.
+  // There is room for all sent messages, and for all that came.
   if (auto opened = completions_.open(device_, 2 * plan_.slots()); !opened) {
     return opened;
   }
@@ -150,7 +150,7 @@ Result<void> DeviceLink::connect(const LinkNeighbour& next, const LinkNeighbour&
               : done;
 }
 
-// The data of an RDMA WRITE goes where its sender says; a receive is for the immediate.
+// The data of an RDMA WRITE goes where its sender says; a receive is only for the immediate.
 Result<void> DeviceLink::expect_message() {
   ibv_recv_wr request{};
   ibv_recv_wr* failed = nullptr;

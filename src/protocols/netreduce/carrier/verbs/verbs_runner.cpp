@@ -30,7 +30,7 @@ Result<void> VerbsRunner::drive(Deadline& until) {
   return {};
 }
 
-// Whether the next rank may still need something that was sent.
+// Returns whether the next rank may still need something that was sent.
 bool VerbsRunner::retaining() {
   return step(Time::min()).has_value() && !flow_.settled();
 }

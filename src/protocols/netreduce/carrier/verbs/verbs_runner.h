@@ -34,7 +34,7 @@ class VerbsRunner final : public Runner {
 
  private:
   Result<void> drive(Deadline& until);
-  // Whether something came.
+  // Returns whether something came.
   Result<bool> step(Time until);
 
   std::unique_ptr<VerbsLink> link_;
