@@ -14,14 +14,14 @@
 
 namespace tributary::wire {
 
-// Of a job: more than a network has disjoint roots; less than the groups that Linux lets a socket
-// join.
+// A job has no more trees than this: more than a network has disjoint roots; less than the groups
+// that Linux lets a socket join.
 inline constexpr std::size_t panama_trees_max = 16;
 
 // No switch has more memory for packets; a cap beyond is none.
 inline constexpr std::uint32_t panama_cap_max = 16384;
 
-// Results that a worker keeps at least where they may lack somebody, for who comes late.
+// A worker keeps at least so many results where they may lack somebody, for whoever comes late.
 inline constexpr std::uint32_t panama_kept_min = 768;
 
 enum class PanamaKind : std::uint8_t {
@@ -30,19 +30,19 @@ enum class PanamaKind : std::uint8_t {
   inquiry = 3,      // to whoever may have a result or the elements for it; without elements
 };
 
-// The aggregation packet of "In-Network Aggregation for Shared Machine Learning Clusters" (PANAMA):
-// the fields of Figure 4, then Tributary's extension. It follows IPv4 with DSCP 56 and UDP, and is
-// addressed to the multicast group of its tree in both directions. Integers are big-endian,
-// elements little-endian. docs/reference/wire/panama.md describes every byte.
+// This is the aggregation packet of "In-Network Aggregation for Shared Machine Learning Clusters"
+// (PANAMA): the fields of Figure 4, then Tributary's extension. It follows IPv4 with DSCP 56 and
+// UDP, and is addressed to the multicast group of its tree in both directions. Integers are
+// big-endian, elements little-endian. docs/reference/wire/panama.md describes every byte.
 struct [[gnu::packed]] PanamaHeader {
-  // Figure 4.
+  // These are the fields of Figure 4.
   be32 job;                // JID
   be16 tree;               // TID
   be16 wnd_cap;            // least memory for packets on the way up so far, in packets (4.2.2)
   be32 vid;                // number of the packet in its tree and epoch, from 0
   std::uint8_t flags = 0;  // FIN, retransmission, answer, version
 
-  // Extension.
+  // These are the fields of the extension.
   PanamaKind kind = PanamaKind::aggregation;
   ElementType element_type = ElementType::f32;
   Operator op = Operator::sum;
@@ -57,15 +57,15 @@ struct [[gnu::packed]] PanamaHeader {
   be32 crc;            // CRC-32 over the 44 bytes before it
 
   static constexpr std::uint8_t fin_bit = 0x80;
-  // Sent again after a timeout: who has the result already answers with it.
+  // The packet is sent again after a timeout: whoever has the result already answers with it.
   static constexpr std::uint8_t retransmission_bit = 0x40;
-  // Sent because an inquiry or a repeat came. A contribution asks for nothing then, and a result
-  // from below does not tell that its sender has all before it.
+  // The packet is sent because an inquiry or a repeat came. A contribution asks for nothing then,
+  // and a result from below does not tell that its sender has all before it.
   static constexpr std::uint8_t answer_bit = 0x20;
   static constexpr std::uint8_t version_mask = 0x1f;
   static constexpr std::uint8_t current_version = 2;
   static constexpr std::uint16_t no_rank = 0xffff;
-  // Of packets that have passed no switch yet.
+  // Packets that have passed no switch yet have this cap.
   static constexpr std::uint16_t wnd_cap_none = 0xffff;
 
   constexpr bool fin() const { return (flags & fin_bit) != 0; }
@@ -81,8 +81,8 @@ static_assert(sizeof(PanamaHeader) == 48 && alignof(PanamaHeader) == 1);
 inline constexpr std::uint8_t panama_dscp = 56;
 inline constexpr std::uint16_t panama_udp_port = 17256;
 
-// What all packets of one tree have in common, for choosing the owning core and the UDP source
-// port.
+// Returns what all packets of one tree have in common, for choosing the owning core and the UDP
+// source port.
 constexpr std::uint64_t panama_key(std::uint32_t job, std::uint16_t tree) {
   return (std::uint64_t{job} << 32) | tree;
 }
@@ -98,7 +98,7 @@ struct PanamaView {
 // Checks every field and both CRCs. `bytes` is everything behind the UDP header.
 PanamaView parse_panama(MutableBytes bytes);
 
-// panama_key() without further checks; 0 if truncated.
+// Returns panama_key() without further checks; 0 if truncated.
 inline std::uint64_t peek_panama_key(Bytes bytes) {
   const auto* header = Cursor(bytes).take<PanamaHeader>();
   return header == nullptr ? 0 : panama_key(header->job.value(), header->tree.value());

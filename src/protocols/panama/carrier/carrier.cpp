@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A communicator's collectives by PANAMA, and whether its trees answer.
+// Runs a communicator's collectives by PANAMA and finds out whether its trees answer.
 #include <algorithm>
 #include <memory>
 #include <string>
@@ -24,8 +24,8 @@ constexpr auto panama = "panama";
 
 constexpr Algorithm known_as[] = {{panama}};
 
-// Results arrive, as many as this rank has sent packets; half is for what it did not read yet. How
-// much of that is used is for the switches and the network to say.
+// As many results arrive as this rank has sent packets; half of the room is for what it did not
+// read yet. How much of that is used is for the switches and the network to say.
 constexpr AutomaticWindow automatic_window{sizeof(wire::PanamaHeader), 2, 4096};
 
 constexpr auto advice =
@@ -57,7 +57,7 @@ class PanamaCarrier final : public MachineCarrier<PanamaCollectives> {
       : MachineCarrier(std::make_unique<PanamaCollectives>(job, std::move(plan)),
                        std::move(transport), options, panama_headers_bytes) {}
 
-  // A full packet in each tree.
+  // Tries the trees with a full packet in each.
   Result<Choice> find_out(Ring& ring, const Deadline& until) override {
     const auto bytes = machine().plan().trees.size() * machine().job().payload_bytes;
     return look(runner(), ring, {bytes}, until).and_then([&](const Observation& observation) {
@@ -65,8 +65,8 @@ class PanamaCarrier final : public MachineCarrier<PanamaCollectives> {
     });
   }
 
-  // What all ranks must have part in is not for trees that leave some out, and handlers are for
-  // none.
+  // Trees that leave some ranks out take nothing in which all must have part, and no trees take
+  // handlers.
   bool takes(const Call& call) const override {
     const bool needs_all =
         call.collective == Collective::broadcast || call.collective == Collective::barrier;

@@ -14,7 +14,7 @@
 namespace tributary::host {
 namespace {
 
-// What sends to one tree.
+// Opens the socket that sends to one tree.
 Result<FileDescriptor> open_tree_sender(const GroupLink& link, std::uint64_t key) {
   auto opened = open_group_sender(link, wire::panama_dscp << 2 | wire::ecn::ect0);
   if (!opened) {

@@ -10,7 +10,7 @@
 
 namespace tributary::host {
 
-// A UDP socket that is a member of multicast groups on the interface of a local address, at
+// Opens a UDP socket that is a member of multicast groups on the interface of a local address, at
 // PANAMA's port, which jobs on one host share, and others that send, one to each group. What is
 // sent has a source port that follows from the job and the tree, if it is free, and asks for
 // PANAMA's treatment (DSCP 56).

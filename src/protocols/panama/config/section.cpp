@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// [switch.panama] and its trees.
+// This file reads, checks and describes [switch.panama] and its trees.
 #include <string>
 
 #include "control/option_kinds.h"

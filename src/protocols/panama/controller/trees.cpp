@@ -59,8 +59,8 @@ nlohmann::json room(const switching::SwitchConfig& config) {
   return {{"packet_memory_packets", packets}, {"trees_max", packets / initial_window}};
 }
 
-// The shortest text that reads back as the same number: with another the hosts may come to another
-// quorum than the switches, and wait for ever.
+// Returns the shortest text that reads back as the same number: with another number the hosts might
+// come to another quorum than the switches, and wait for ever.
 std::string share_text(double share) {
   char text[32];
   return {text, std::to_chars(text, text + sizeof(text), share).ptr};

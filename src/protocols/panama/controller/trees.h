@@ -5,7 +5,7 @@
 
 namespace tributary::panama {
 
-// How switches take PANAMA's trees from a controller (section 3 of the paper).
+// Lets switches take PANAMA's trees from a controller (section 3 of the paper).
 extern const control::TreeSupport tree_support;
 
 }  // namespace tributary::panama

@@ -8,15 +8,15 @@
 
 namespace tributary::panama {
 
-// Adds up what waits in a row, in the children's order: not that of arrival, so that the same
+// Adds up what waits in a row in the children's order, not in that of arrival, so that the same
 // contributions give the same bits.
 class Adder {
  public:
   explicit Adder(PacketPool& pool);
 
-  // What can be added by now: what comes first need not wait in a cache for the last.
+  // Adds what can be added by now: what comes first need not wait in a cache for the last.
   void add_in_order(Tree& tree, Row& row);
-  // All that is there. Null where there is no packet for the sum.
+  // Adds all that is there. Returns null where there is no packet for the sum.
   PacketPtr add_up(Tree& tree, Row& row);
 
  private:

@@ -6,14 +6,14 @@
 namespace tributary::panama {
 namespace {
 
-// Longer than whoever obeys waits for a place.
+// Whoever obeys waits for a place for less than this.
 constexpr Duration stuck_after = std::chrono::milliseconds(100);
 
 bool has_room(const Incoming& in) {
   return in.tree.held[in.child] < in.tree.grant.packets;
 }
 
-// With so many workers in the sum already.
+// Returns whether, with so many workers in the sum already, there would be more than are below.
 bool is_overcount(const Incoming& in, unsigned others) {
   return others + in.header.contributions.value() > in.tree.config().workers_below;
 }

@@ -9,26 +9,28 @@
 
 namespace tributary::panama {
 
-// Which contributions may wait for others; the memory for that is each tree's Grant.
+// This decides which contributions may wait for others; the memory for that is each tree's Grant.
 
-// Why one cannot wait there, be it with others; no value if it can.
+// Returns why a contribution cannot wait there, be it with others; no value if it can.
 std::optional<DropReason> refusal(const Incoming& in, const Place& at);
 
-// Not further on than anything may wait.
+// Returns whether the position is no further on than anything may wait.
 bool is_in_span(const Tree& tree, std::uint64_t position);
 
-// What waits may keep out what it waits for: the lowest VIDs of some, the others' higher ones.
-// Where senders obey a grant that is not known here any more, that can happen. It has not where the
-// sender repeats something before `position`, too, that waits here: others owe it that first.
+// Returns whether the tree is stuck: what waits may keep out what it waits for, the lowest VIDs of
+// some the others' higher ones. That can happen where senders obey a grant that is not known here
+// any more. It has not happened where the sender also repeats something before `position` that
+// waits here: others owe it that first.
 bool is_stuck(const Incoming& in, std::uint64_t position, Time now);
-// What the sender sends again waits here from now on, or did before.
+// Notes that what the sender sends again waits here, from now on or since before.
 void note_repeat(const Incoming& in, const Row& row);
 
-// The sum of a switch below takes the place of the one before, which waits: it has more workers in
-// it (section 7).
+// Returns whether the sum of a switch below takes the place of the one before, which waits: it must
+// have more workers in it (section 7).
 bool replaces(const Incoming& in, const Row& row);
 
-// The worker came after the sum had gone, but before its result, and fits a sum with more in it.
+// Returns whether a contribution that came after the sum had gone, but before its result, fits a
+// sum with more in it.
 bool can_add_late(const Incoming& in, const Row& row);
 
 }  // namespace tributary::panama

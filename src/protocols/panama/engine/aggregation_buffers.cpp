@@ -90,7 +90,7 @@ void AggregationBuffers::remove(Tree& tree) {
 
 void AggregationBuffers::forget_before(Tree& tree, std::uint64_t before,
                                        std::uint64_t rows_at_most) {
-  // What is let go was last looked at a window ago.
+  // What is let go was last looked at a window ago, so it is fetched ahead.
   constexpr std::uint64_t row_ahead = 8;
   constexpr std::uint64_t elements_ahead = 4;
   // Positions jump where VIDs are left out: what is older than a ring may still be in it.
@@ -108,7 +108,7 @@ void AggregationBuffers::forget_before(Tree& tree, std::uint64_t before,
   from = tree.kept == 0 ? std::max(from, before) : from;
 }
 
-// Who rests longest is the least likely to be asked.
+// The tree that rests longest is the least likely to be asked.
 void AggregationBuffers::forget_oldest(const TreeTable& trees) {
   constexpr std::size_t trees_at_once = 8;
   const auto& all = trees.all();

@@ -13,9 +13,9 @@
 
 namespace tributary::panama {
 
-// The packets that an engine holds for its trees (section 5: "dedicated aggregation buffers"):
-// those that wait in rows, early ones, and elements that are kept for who lost a sum or a result.
-// Counts them, and lets go of them.
+// Counts the packets that an engine holds for its trees (section 5: "dedicated aggregation
+// buffers"), and lets go of them: those that wait in rows, early ones, and elements that are kept
+// for whoever lost a sum or a result.
 class AggregationBuffers {
  public:
   struct PortUse {
@@ -23,11 +23,11 @@ class AggregationBuffers {
     std::uint32_t high_water = 0;
   };
 
-  // There is room for `room` packets before those that rest have to make some.
+  // There is room for `room` packets before trees that rest have to make some.
   AggregationBuffers(PacketPool& pool, PortIndex ports, std::uint64_t room)
       : pool_(pool), ports_(ports), room_(room) {}
 
-  // In rows.
+  // Holds a packet in a row.
   void hold(Tree& tree, Row& row, std::uint8_t child, PacketPtr packet) {
     auto& port = ports_[tree.config().children[child]];
     port.high_water = std::max(port.high_water, ++port.held);
@@ -35,7 +35,7 @@ class AggregationBuffers {
     ++held_;
     row.waiting[child] = std::move(packet);
   }
-  // One of them goes.
+  // Lets go of a packet in a row.
   void let_go(Tree& tree, Row& row, std::uint8_t child) {
     --ports_[tree.config().children[child]].held;
     --tree.held[child];
@@ -44,17 +44,18 @@ class AggregationBuffers {
   }
   // Gives back the memory of the packets that wait, and what is left of them.
   void release_waiting(Tree& tree, Row& row);
-  // Also of what is kept.
+  // Lets go of what is kept, too.
   void vacate(Tree& tree, Row& row) {
     release_waiting(tree, row);
     clear(tree, row);
   }
-  // The same for all rows, and at once: looks at every row.
+  // Lets go at once of what waits in any row, so it looks at every row.
   void evict_waiting(Tree& tree);
-  // Of what was complete before, and was remade.
+  // Lets go of what waits in rows that were complete before, and were remade.
   void evict_remade(Tree& tree);
-  // What waits of an epoch that the tree leaves: its memory is the next one's at once. Its packets
-  // are let go in time, by sweep(): it is only one packet that has the tree go on.
+  // Leaves behind what waits of an epoch that the tree leaves: its memory is the next one's at
+  // once. Its packets are let go in time, by sweep(), as it is only one packet that has the tree go
+  // on.
   void abandon_rows(Tree& tree);
   void sweep(Tree& tree) {
     if (tree.swept < tree.epochs.first()) {
@@ -62,7 +63,7 @@ class AggregationBuffers {
     }
   }
 
-  // Early ones; what waited in the place goes.
+  // Holds an early packet; what waited in the place goes.
   void hold_at(PacketPtr& place, PacketPtr packet) {
     held_ += place == nullptr ? 1 : 0;
     place = std::move(packet);
@@ -71,10 +72,10 @@ class AggregationBuffers {
     --held_;
     return std::move(place);
   }
-  // The child has gone on elsewhere.
+  // Lets go of the early packets of a child that has gone on elsewhere.
   void drop_early(Tree& tree, std::uint8_t child);
 
-  // Kept: one of the holders of `body` is the row.
+  // Keeps elements for a row, which is one of the holders of `body`.
   void keep(Tree& tree, Row& row, Packet& body) {
     row.kept = engine::SharedElements(pool_, body);
     ++tree.kept;
@@ -88,15 +89,15 @@ class AggregationBuffers {
       --kept_;
     }
   }
-  // Of the whole tree.
+  // Forgets what is kept of the whole tree.
   void forget(Tree& tree) { forget_before(tree, tree.top, tree.rows()); }
-  // What everybody has received of a tree whose row at `position` is complete.
+  // Forgets what everybody has received of a tree whose row at `position` is complete.
   void forget_received(Tree& tree, std::uint64_t position) {
     const auto before = tree.received_by_all(position, tree.grant.packets);
     forget_before(tree, before, Tree::rows_at_once);
   }
 
-  // The tree is about to go.
+  // Lets go of everything of a tree that is about to go.
   void remove(Tree& tree);
   // Trees that rest keep the results of their last window as long as there are buffers for all that
   // packets may need: a rank may begin late, and repeats get lost. A switch without buffers is

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What comes up the tree and waits for the others (section 5).
+// This file handles what comes up the tree and waits for the others (section 5).
 #include <algorithm>
 #include <utility>
 
@@ -36,7 +36,7 @@ void PanamaEngine::contribute(Incoming& in) {
       return row.has(in.child) ? repeat(in, row) : on_late_contribution(in, row);
     }
   }
-  // Others wait there for what was complete before, or are about to.
+  // The row was complete before, and others wait there once more, or are about to.
   const bool once_more = remakes || (at.joins && row.remade);
   if (const auto fault = find_fault(in, at, once_more)) {
     // That its window is full is no reason why the child should not send this.
@@ -64,12 +64,12 @@ void PanamaEngine::contribute(Incoming& in) {
   }
 }
 
-// Why it cannot wait, with nothing in its way that can go; no value if it can.
+// Returns why the packet cannot wait, with nothing in its way that can go; no value if it can.
 std::optional<DropReason> PanamaEngine::find_fault(const Incoming& in, Place& at, bool once_more) {
   auto& tree = in.tree;
   auto fault = refusal(in, at);
-  // Who obeys has the results of what waits once more and leaves no room for this one. Who does not
-  // have them sends again.
+  // Whoever obeys has the results of what waits once more and leaves no room for this one. Whoever
+  // does not have them sends again.
   if (fault == drop::over_cap && !once_more && is_in_span(tree, at.position)) {
     buffers_.evict_remade(tree);
     fault = refusal(in, at);
@@ -97,7 +97,7 @@ void PanamaEngine::begin_row(const Incoming& in, const Place& at) {
   tree.gathering_high_water = std::max(tree.gathering_high_water, ++tree.gathering);
 }
 
-// New, and in time.
+// Takes a contribution that is new, and in time.
 void PanamaEngine::take(Incoming& in, Row& row) {
   ++in.tree.counters.contributions;
   if (in.tree.early[in.child].count() != 0) {
@@ -118,7 +118,7 @@ void PanamaEngine::accept(Incoming& in, Row& row) {
 
 void PanamaEngine::hold(Incoming& in, Row& row) {
   row.count_in(in.header, in.congested());
-  // A sum that is new here may come too late above: who asks here wants to be answered there.
+  // A sum that is new here may come too late above: whoever asks here wants to be answered there.
   if (in.tree.is_partial() && in.header.asks()) {
     row.header.flags |= wire::PanamaHeader::retransmission_bit;
   }
@@ -127,7 +127,7 @@ void PanamaEngine::hold(Incoming& in, Row& row) {
   adder_.add_in_order(in.tree, row);
 }
 
-// The child has sent this.
+// Notes that the child has sent this.
 void PanamaEngine::note(const Incoming& in, Row& row) {
   auto& tree = in.tree;
   row.arrived |= std::uint64_t{1} << in.child;
@@ -139,7 +139,8 @@ void PanamaEngine::note(const Incoming& in, Row& row) {
   }
 }
 
-// A switch below has sent a sum again in which more workers are (section 7); else a repeat.
+// Takes what a switch below has sent again: a sum in which more workers are (section 7), or else a
+// repeat.
 void PanamaEngine::replace(Incoming& in, Row& row) {
   auto& tree = in.tree;
   if (!tree.is_partial() || !replaces(in, row)) {
@@ -154,14 +155,14 @@ void PanamaEngine::replace(Incoming& in, Row& row) {
   accept(in, row);
 }
 
-// Of what was here before.
+// Takes a repeat of what was here before.
 void PanamaEngine::repeat(Incoming& in, Row& row) {
   ++in.tree.counters.duplicates;
   answer(in, row);
   in.drop(drop::duplicate);
 }
 
-// The first one of this child to what is complete.
+// Takes the first contribution of this child to what is complete.
 void PanamaEngine::on_late_contribution(Incoming& in, Row& row) {
   auto& tree = in.tree;
   ++tree.counters.late;
@@ -181,7 +182,7 @@ void PanamaEngine::on_late_contribution(Incoming& in, Row& row) {
   complete_what_can(in, row);
 }
 
-// Who sends again has lost something, or somebody above has. The tree does not rest as long as
+// Whoever sends again has lost something, or somebody above has. The tree does not rest as long as
 // somebody asks.
 void PanamaEngine::answer(const Incoming& in, Row& row) {
   auto& tree = in.tree;

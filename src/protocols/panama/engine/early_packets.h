@@ -15,9 +15,9 @@
 
 namespace tributary::panama {
 
-// Packets of epochs that a tree has not begun, by child: of one epoch each, and so many as a sender
-// may send before it has a result. They stand beside the tree's memory, which may be full of what a
-// job has left that was killed.
+// Holds the packets of epochs that a tree has not begun, by child: of one epoch each, and as many
+// as a sender may send before it has a result. They stand beside the tree's memory, which may be
+// full of what a job has left that was killed.
 class EarlyPackets {
  public:
   struct OfChild {
@@ -29,7 +29,7 @@ class EarlyPackets {
       return static_cast<std::uint32_t>(packets.size()) -
              static_cast<std::uint32_t>(std::count(packets.begin(), packets.end(), nullptr));
     }
-    // Where that VID waits or may wait; null where others do.
+    // Returns where that VID waits or may wait; null where others do.
     PacketPtr* place_of(std::uint32_t vid) {
       PacketPtr* free = nullptr;
       for (auto& packet : packets) {
@@ -41,7 +41,7 @@ class EarlyPackets {
       return free;
     }
   };
-  // What is there of an epoch.
+  // Sums up what is there of an epoch.
   struct OfEpoch {
     std::uint64_t children = 0;  // by index
     std::uint32_t workers = 0;   // behind them: each child's packet with most of them
@@ -78,7 +78,7 @@ class EarlyPackets {
     }
     return sum;
   }
-  // Whose packets have waited for longest; null where none do.
+  // Returns the child whose packets have waited for longest; null where none do.
   const OfChild* longest() const {
     const OfChild* found = nullptr;
     for (const auto& child : of_) {

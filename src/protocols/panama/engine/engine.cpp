@@ -12,7 +12,7 @@
 namespace tributary::panama {
 namespace {
 
-// Why a packet is none of the tree's; no value if it is.
+// Returns why a packet is none of the tree's; no value if it is.
 std::optional<DropReason> refusal(const engine::Arrival& arrival, const wire::PanamaView& view,
                                   const Tree* tree) {
   if (view.error != wire::PanamaError::none) {
@@ -75,7 +75,7 @@ void PanamaEngine::process(std::span<engine::Arrival> burst, Time now, engine::A
   engine::handle_ahead(burst, find, prefetch_elements, handle_one);
 }
 
-// Most packets end here. Whatever it may be that does not, handle() finds out.
+// Most packets end here. Whatever else a packet may be, handle() finds out.
 bool PanamaEngine::join(engine::Arrival& arrival, Tree& tree, const Burst& burst) {
   auto* const row = row_to_join(arrival, tree);
   if (row == nullptr) {
@@ -110,10 +110,10 @@ Time PanamaEngine::deadline() const {
   return next_look_;
 }
 
-// What waits for a rank that is late stays; the tree is active again when it goes on. Who lost a
-// result has asked for it long since: a row that was complete before, and waits once more, waits
+// What waits for a rank that is late stays; the tree is active again when it goes on. Whoever lost
+// a result has asked for it long since: a row that was complete before, and waits once more, waits
 // for nobody. But where another tree has no room at all, one that stands still gives up what waits:
-// who lives sends it again.
+// whoever lives sends it again.
 void PanamaEngine::expire(Time now, engine::Actions& /*actions*/) {
   if (now < next_look_) {
     return;
@@ -141,12 +141,13 @@ void PanamaEngine::activate(Tree& tree, Time now) {
   look_soon(now);
 }
 
-// As long as a tree is active, or something is kept, also for one that is not.
+// Looks again soon. This goes on as long as a tree is active, or something is kept, also for one
+// that is not.
 void PanamaEngine::look_soon(Time now) {
   next_look_ = std::min(next_look_, now + look_interval);
 }
 
-// It has to go on with an initial window.
+// Gives up what waits in the tree, which then has to go on with an initial window.
 void PanamaEngine::cut(Tree& tree) {
   buffers_.evict_waiting(tree);
   memory_.deactivate(tree.grant, tree.held_max());

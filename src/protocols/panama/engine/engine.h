@@ -18,13 +18,13 @@
 
 namespace tributary::panama {
 
-// The switch's part of PANAMA (sections 3, 4.2 and 5) on one core. Packets of a job wait per port
-// until all ports of the tree have theirs; sums go up, results down to the tree's group. Memory for
-// packets is divided among trees, and what hosts send beyond it is their own loss.
+// Does the switch's part of PANAMA (sections 3, 4.2 and 5) on one core. Packets of a job wait per
+// port until all ports of the tree have theirs; sums go up, results down to the tree's group.
+// Memory for packets is divided among trees, and what hosts send beyond it is their own loss.
 class PanamaEngine final : public engine::Engine {
  public:
-  // Whether contributions to rows that gather are recognised before they are parsed. It changes
-  // nothing but the time that it takes.
+  // Tells whether contributions to rows that gather are recognised before they are parsed. That
+  // changes nothing but the time that it takes.
   enum class Lane : bool { off, on };
 
   PanamaEngine(const PanamaConfig& config, const engine::SwitchIdentity& self, PacketPool& pool,
@@ -50,11 +50,11 @@ class PanamaEngine final : public engine::Engine {
   void look_soon(Time now);
   void cut(Tree& tree);
 
-  // What comes in, with the tree that its header names.
+  // These take what comes in, with the tree that its header names.
   bool join(engine::Arrival& arrival, Tree& tree, const Burst& burst);
   void handle(engine::Arrival& arrival, Tree* tree, const Burst& burst);
 
-  // Contributions.
+  // These handle contributions.
   void contribute(Incoming& in);
   std::optional<DropReason> find_fault(const Incoming& in, Place& at, bool once_more);
   void begin_row(const Incoming& in, const Place& at);
@@ -67,13 +67,13 @@ class PanamaEngine final : public engine::Engine {
   void on_late_contribution(Incoming& in, Row& row);
   void answer(const Incoming& in, Row& row);
 
-  // What waits for the tree's next epoch.
+  // These handle what waits for the tree's next epoch.
   void wait_for_epoch(Incoming& in);
   void reject(Incoming& in, DropReason reason);
   void begin_epoch(const Incoming& last);
   Row* take_early(Tree& tree, PacketPtr packet, const Burst& burst);
 
-  // Sums.
+  // These handle sums.
   void complete_what_can(const Cause& cause, Row& row);
   void complete(const Cause& cause, Row& row);
   void settle(const Cause& cause, const Row& row);
@@ -84,7 +84,7 @@ class PanamaEngine final : public engine::Engine {
                      std::span<const PortIndex> ports);
   void send_kept(const Cause& cause, const Row& row, wire::PanamaHeader header, PortIndex port);
 
-  // Results.
+  // These handle results.
   void take_result(Incoming& in);
   void finish_row(const Incoming& in, Row& row, std::uint64_t position);
   void multicast(const Cause& cause, Row& row, PacketPtr packet, const Headers& headers);
@@ -92,7 +92,7 @@ class PanamaEngine final : public engine::Engine {
   void lower_cap(const Tree& tree, wire::PanamaHeader& header) const;
   void replay(const Cause& cause, const Row& row);
 
-  // Inquiries.
+  // These handle inquiries.
   void inquire(const Cause& cause, const wire::PanamaHeader& about);
   void take_inquiry(Incoming& in);
   void send_to(const Cause& cause, const Neighbours& receivers, const Headers& headers,

@@ -10,7 +10,7 @@
 
 namespace tributary::panama {
 
-// One collective of one run of a job.
+// This is one collective of one run of a job.
 struct Round {
   std::uint32_t run = 0;
   std::uint32_t epoch = 0;
@@ -21,9 +21,9 @@ inline Round round_of(const wire::PanamaHeader& header) {
   return {header.run.value(), header.epoch.value()};
 }
 
-// A tree's packets on one line: VIDs begin anew with every epoch, positions go on. So a packet and
-// the one that takes its place in a table of fixed size are apart by the table's size also where
-// epochs lie between them. Epochs are remembered of the latest run only.
+// Puts a tree's packets on one line: VIDs begin anew with every epoch, positions go on. So a packet
+// and the one that takes its place in a table of fixed size are apart by the table's size also
+// where epochs lie between them. Epochs are remembered of the latest run only.
 class Epochs {
  public:
   // `first` is the position of its VID 0.
@@ -45,22 +45,22 @@ class Epochs {
   bool is_current(const Round& round) const {
     return is_of_this_run(round) && current() == round.epoch;
   }
-  // It was begun before, and left.
+  // Returns whether the current epoch was begun before, and left.
   bool is_again() const { return is_again_; }
   bool is_of_this_run(const Round& round) const { return any() && round.run == run_; }
-  // Of the same run, in the arithmetic of sequence numbers (RFC 1982).
+  // Returns whether it is newer, of the same run, in the arithmetic of sequence numbers (RFC 1982).
   bool is_newer(const Round& round) const {
     return is_of_this_run(round) && static_cast<std::int32_t>(round.epoch - current()) > 0;
   }
 
-  // The position of a VID where `is_known(position)`. An epoch that was left before it was over has
-  // no more positions than the next one left to it, and has others if it was begun again.
+  // Returns the position of a VID where `is_known(position)`. An epoch that was left before it was
+  // over has no more positions than the next one left to it, and has others if it was begun again.
   template <typename IsKnown>
   std::optional<std::uint64_t> find(const Round& round, std::uint32_t vid, IsKnown is_known) const {
     if (!is_of_this_run(round)) {
       return std::nullopt;
     }
-    // Almost always: nothing else has to be looked at.
+    // This is so almost always: nothing else has to be looked at.
     if (round.epoch == current() && !is_again_) {
       const auto position = first() + vid;
       return is_known(position) ? std::optional(position) : std::nullopt;
@@ -76,7 +76,7 @@ class Epochs {
     }
     return std::nullopt;
   }
-  // Where what is remembered begins.
+  // Returns where what is remembered begins.
   std::uint64_t oldest() const {
     return known_ < remembered ? spans_[0].first : spans_[(latest_ + 1) % remembered].first;
   }

@@ -12,14 +12,14 @@
 
 namespace tributary::panama {
 
-// What stands before the elements of every packet that this engine sends.
+// These headers stand before the elements of every packet that this engine sends.
 struct [[gnu::packed]] Headers : engine::GroupHeaders {
   wire::PanamaHeader panama;
 
   wire::Bytes bytes() const { return std::as_bytes(std::span(this, 1)); }
 };
 
-// The header of a packet that waits.
+// Returns the header of a packet that waits.
 inline const wire::PanamaHeader& header_in(const Packet& packet) {
   return reinterpret_cast<const Headers*>(packet.data())->panama;
 }
@@ -31,19 +31,19 @@ inline std::size_t payload_bytes(const wire::PanamaHeader& header) {
   return header.elements.value() * wire::element_bytes(header.element_type);
 }
 
-// What all packets of a VID have in common; those that differ cannot be added up, and no result is
-// of another kind than its sum.
+// Returns whether two headers agree in what all packets of a VID have in common. Packets that
+// differ cannot be added up, and no result is of another kind than its sum.
 inline bool is_like(const wire::PanamaHeader& a, const wire::PanamaHeader& b) {
   return a.elements.value() == b.elements.value() && a.element_type == b.element_type &&
          a.op == b.op && a.fin() == b.fin();
 }
 
-// It neither asks nor answers: what it says of its epoch is left.
+// Makes a header neither ask nor answer; what it says of its epoch is left.
 inline void clear_marks(wire::PanamaHeader& header) {
   header.flags &= wire::PanamaHeader::fin_bit | wire::PanamaHeader::version_mask;
 }
 
-// Options are not ours to rewrite.
+// Options are not ours to rewrite, so packets with any are not taken.
 inline bool is_addressed_to(const engine::Frame& frame, const TreeConfig& tree) {
   return frame.ipv4->header_bytes() == sizeof(wire::Ipv4Header) &&
          frame.ipv4->destination == tree.group;
@@ -51,7 +51,8 @@ inline bool is_addressed_to(const engine::Frame& frame, const TreeConfig& tree) 
 
 inline constexpr std::uint8_t tos_without_ecn = wire::panama_dscp << 2;
 
-// Of a tree's packets that begin at this switch, but for lengths, ECN and PANAMA's own header.
+// Returns the headers of a tree's packets that begin at this switch, but for lengths, ECN and
+// PANAMA's own header.
 inline Headers headers_of(const TreeConfig& tree, const engine::SwitchIdentity& self) {
   Headers headers{engine::group_headers(tree.group, self, wire::panama_udp_port), {}};
   headers.udp.source_port = wire::source_port_of(wire::panama_key(tree.job, tree.tree));

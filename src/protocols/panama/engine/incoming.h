@@ -14,14 +14,14 @@ namespace tributary::panama {
 
 using engine::Burst;
 
-// In whose tree something is done, and by which port it came that has it done.
+// Tells in whose tree something is done, and by which port it came that has it done.
 struct Cause {
   Tree& tree;
   PortIndex port;
   const Burst& burst;
 };
 
-// One packet that passed every check, of a tree that is installed; whoever keeps it moves it away.
+// This is one packet that passed every check, of an installed tree; whoever keeps it moves it away.
 struct Incoming : Cause {
   Incoming(Tree& its_tree, PacketPtr its_packet, const engine::Frame& its_frame,
            const Burst& its_burst)
@@ -45,7 +45,7 @@ struct Incoming : Cause {
   void absorb() { burst.actions.absorb(std::move(packet)); }
 };
 
-// The row that it belongs to. It `joins` others that are there of the same position.
+// This is the row that a packet belongs to. The packet `joins` others of the same position there.
 struct Place {
   Row& row;
   std::uint64_t position;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Who lacks a result, and who may have it. A worker has either a result or what it contributed to
-// it: so whoever is asked for a VID sends one or the other, and nothing is ever lost for good.
+// This file finds out who lacks a result, and who may have it. A worker has either a result or what
+// it contributed to it: so whoever is asked for a VID sends one or the other, and nothing is ever
+// lost for good.
 
 #include "protocols/panama/engine/drop_reasons.h"
 #include "protocols/panama/engine/engine.h"
@@ -8,7 +9,7 @@
 namespace tributary::panama {
 namespace {
 
-// What asks for the result of the same packet as `about`.
+// Returns the header that asks for the result of the same packet as `about`.
 wire::PanamaHeader inquiry_about(const wire::PanamaHeader& about) {
   auto header = about;
   header.kind = wire::PanamaKind::inquiry;
@@ -24,8 +25,7 @@ wire::PanamaHeader inquiry_about(const wire::PanamaHeader& about) {
 
 }  // namespace
 
-// Of a row that gathers, those that are missing are asked; where nothing is known of it, all
-// others.
+// If the row gathers, those that are missing are asked; otherwise all others are.
 void PanamaEngine::inquire(const Cause& cause, const wire::PanamaHeader& about) {
   auto& tree = cause.tree;
   const auto asker = tree.neighbour_at(cause.port);
@@ -57,13 +57,13 @@ void PanamaEngine::take_inquiry(Incoming& in) {
   ++tree.counters.inquiries;
   const auto position = tree.find_position(in.round(), in.vid());
   auto* const row = position ? &tree.row(*position) : nullptr;
-  // Of an epoch that is over nobody needs a sum any more, only its result.
+  // Nobody needs a sum of an epoch that is over any more, only its result.
   const bool has_sum = row != nullptr && row->state == Row::State::summed &&
                        (row->kept || row->holds) && *position >= tree.epochs.first();
   if (row != nullptr && row->state == Row::State::done && row->kept) {
     replay(in, *row);
   } else if (has_sum) {
-    // Not a question again, or two switches would ask each other for ever.
+    // This is not a question again, or two switches would ask each other for ever.
     resend(in, *row, wire::PanamaHeader::retransmission_bit | wire::PanamaHeader::answer_bit);
   } else {
     inquire(in, in.header);
@@ -81,7 +81,7 @@ void PanamaEngine::send_to(const Cause& cause, const Neighbours& receivers, cons
   }
 }
 
-// A result that is not needed here, as its epoch is over, goes to who asked for it.
+// A result that is not needed here, as its epoch is over, goes to whoever asked for it.
 void PanamaEngine::relay(Incoming& in, DropReason otherwise) {
   auto& tree = in.tree;
   const auto askers =

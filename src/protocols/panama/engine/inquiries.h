@@ -12,7 +12,7 @@
 
 namespace tributary::panama {
 
-// Those next to a switch in a tree.
+// These are the neighbours of a switch in a tree.
 struct Neighbours {
   std::uint64_t children = 0;  // by index
   bool parent = false;
@@ -23,12 +23,12 @@ struct Neighbours {
   }
 };
 
-// What was asked for elsewhere, and for whom: a result goes back to them. The table has a fixed
-// size, whoever is pushed out of it asks again: the one of its set that was not asked for longest,
-// as those who ask in turn must not push each other out for ever.
+// Remembers what was asked for elsewhere, and for whom: a result goes back to them. The table has a
+// fixed size, and whoever is pushed out of it asks again. That is the one of its set that was not
+// asked for longest, as those who ask in turn must not push each other out for ever.
 class Inquiries {
  public:
-  // True if it is time to ask (again).
+  // Notes who asks. Returns true if it is time to ask (again).
   bool note(const Round& round, std::uint32_t vid, const Neighbours& asker, Time now) {
     auto* entry = find(round, vid);
     if (entry == nullptr) {
@@ -45,7 +45,7 @@ class Inquiries {
     return is_time;
   }
 
-  // Those who wait for it; they do no longer.
+  // Returns those who wait for it; they do no longer.
   Neighbours settle(const Round& round, std::uint32_t vid) {
     auto* entry = find(round, vid);
     return entry != nullptr ? std::exchange(entry->askers, {}) : Neighbours{};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the engine tells operators. Not on the packet path: allocates freely.
+// This is what the engine tells operators. It is not on the packet path, so it allocates freely.
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -10,7 +10,7 @@
 namespace tributary::panama {
 namespace {
 
-// The first packet of the epoch that somebody has waited for longest.
+// Returns the first packet of the epoch that somebody has waited for longest.
 std::optional<engine::WaitingBlock> waiting_for_epoch(const Tree& tree) {
   const auto* longest = tree.early.longest();
   if (longest == nullptr) {
@@ -21,7 +21,7 @@ std::optional<engine::WaitingBlock> waiting_for_epoch(const Tree& tree) {
                               longest->round.epoch};
 }
 
-// In the order of their positions.
+// Returns the packets that wait, in the order of their positions.
 std::vector<engine::WaitingBlock> waiting_in(const Tree& tree) {
   std::vector<engine::WaitingBlock> all;
   for (auto position = tree.top > tree.rows() ? tree.top - tree.rows() : 0; position < tree.top;

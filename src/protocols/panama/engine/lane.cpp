@@ -13,11 +13,11 @@
 namespace tributary::panama {
 namespace {
 
-// The part of the header in which the contributions to a row are alike, in words ...
+// The contributions to a row are alike in this part of the header, in words.
 using CommonWords = std::array<std::uint64_t, 4>;
 static_assert(sizeof(CommonWords) == offsetof(wire::PanamaHeader, fingerprint));
 
-// ... and the bits of it that are the same in all of them.
+// These bits of that part are the same in all contributions to a row.
 constexpr CommonWords common_bits = [] {
   std::array<unsigned char, sizeof(CommonWords)> bytes{};
   const auto cover = [&bytes](std::size_t first, std::size_t last) {
@@ -74,7 +74,7 @@ void prefetch_elements(Tree* tree, const engine::Frame& frame) {
     engine::prefetch(row.elements, bytes);
   }
   const auto missing = tree->all_children() & ~row.arrived;
-  if ((missing & (missing - 1)) != 0) {  // more than this one
+  if ((missing & (missing - 1)) != 0) {  // others are missing, too
     return;
   }
   for (std::uint8_t child = row.next; child < tree->children(); ++child) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How a tree comes to its next epoch: none of its children begins one alone.
+// This file brings a tree to its next epoch: none of its children begins one alone.
 #include <array>
 #include <cstddef>
 #include <utility>
@@ -11,7 +11,7 @@
 namespace tributary::panama {
 namespace {
 
-// A switch below has made a sum with more workers in it meanwhile (section 7).
+// Returns whether a switch below has made a sum with more workers in it meanwhile (section 7).
 bool is_larger(const Tree& tree, const wire::PanamaHeader& a, const wire::PanamaHeader& b) {
   return tree.is_partial() && a.contributions.value() > b.contributions.value();
 }
@@ -102,7 +102,7 @@ void PanamaEngine::begin_epoch(const Incoming& last) {
   }
 }
 
-// Null: it does not fit.
+// Returns null if the packet does not fit.
 Row* PanamaEngine::take_early(Tree& tree, PacketPtr packet, const Burst& burst) {
   const auto frame = engine::parse_frame(*packet);
   Incoming in(tree, std::move(packet), frame, burst);

@@ -9,8 +9,8 @@
 
 namespace tributary::panama {
 
-// How much of the packet memory one tree has: what its senders, if they obey, may make wait at each
-// of its ports. It falls only after all that was sent under the old cap has been added up.
+// Tells how much of the packet memory one tree has: what its senders, if they obey, may make wait
+// at each of its ports. It falls only after all that was sent under the old cap has been added up.
 struct Grant {
   std::uint32_t packets = 0;
   bool active = false;
@@ -19,7 +19,7 @@ struct Grant {
   std::uint64_t fall_end = 0;  // position that nobody sends under the old cap
 };
 
-// The cap that the latest result tells the senders of a tree: the least of all switches.
+// This is the cap that the latest result tells the senders of a tree: the least of all switches.
 struct ToldCap {
   std::uint16_t cap = initial_window;
   std::uint64_t position = 0;  // of that result
@@ -59,7 +59,8 @@ class PacketMemory {
     active_ += grant.active ? 0 : 1;
     grant.active = true;
   }
-  // Nothing of the tree is under way any more but `held` packets, if anything.
+  // Takes the tree's share back: nothing of it is under way any more but `held` packets, if
+  // anything.
   void deactivate(Grant& grant, std::uint32_t held) {
     active_ -= grant.active ? 1 : 0;
     grant.active = false;
@@ -67,8 +68,8 @@ class PacketMemory {
     shrink(grant, std::max(initial_window, held));
   }
 
-  // The window cap to write into a sum (section 5: packet_memory / num_jobs), which may change the
-  // grant. `highest`: position of the last packet seen.
+  // Returns the window cap to write into a sum (section 5: packet_memory / num_jobs), which may
+  // change the grant. `highest` is the position of the last packet seen.
   std::uint32_t cap(Grant& grant, std::uint64_t highest) {
     const auto share = grant.active ? target() : initial_window;
     if (share >= grant.packets) {
@@ -83,18 +84,18 @@ class PacketMemory {
     grant.fall_to = share;
     return share;
   }
-  // What others have given back since the last sum.
+  // Adds to the grant what others have given back since the last sum.
   void raise_to_share(Grant& grant) {
     if (grant.active && !grant.falling) {
       raise(grant, target());
     }
   }
-  // The cap without any change.
+  // Returns the cap without any change.
   std::uint32_t shown_cap(const Grant& grant) const {
     return grant.falling ? grant.fall_to : grant.packets;
   }
-  // All before `sent` is added up, and nobody sends it any more; `held` of the tree's packets wait
-  // at one port at most.
+  // Lets the grant fall once its old cap is past: all before `sent` is added up, and nobody sends
+  // it any more; `held` of the tree's packets wait at one port at most.
   void drain(Grant& grant, std::uint64_t sent, std::uint32_t held) {
     if (grant.falling && sent > grant.fall_end) {
       grant.falling = false;
@@ -102,13 +103,13 @@ class PacketMemory {
     }
   }
 
-  // A tree lacks its initial window.
+  // Returns whether a tree lacks its initial window.
   bool is_short() const { return !starved_.empty(); }
   std::uint32_t packets() const { return packets_; }
   std::uint32_t granted() const { return granted_; }
   std::uint32_t trees() const { return trees_; }
   std::uint32_t active() const { return active_; }
-  // What each active tree is to have.
+  // Returns what each active tree is to have.
   std::uint32_t target() const {
     const auto owned = std::min(packets_, trees_ * initial_window);
     return initial_window + (packets_ - owned) / std::max(active_, 1u);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What goes down the tree, and what is kept of it for those who lose it.
+// This file handles what goes down the tree, and what is kept of it for those who lose it.
 #include <algorithm>
 #include <utility>
 
@@ -61,7 +61,7 @@ void PanamaEngine::take_result(Incoming& in) {
   }
   in.packet->narrow_to(sizeof headers, in.elements().size());
   multicast(in, row, std::move(in.packet), headers);
-  // From below it is news to whoever is above, as a sum would be.
+  // A result from below is news to whoever is above, as a sum would be.
   if (!sender.parent && !tree.is_root()) {
     auto header = row.header;
     header.flags |= in.header.flags & wire::PanamaHeader::answer_bit;
@@ -94,8 +94,8 @@ void PanamaEngine::multicast(const Cause& cause, Row& row, PacketPtr packet,
   send_and_keep(cause, row, std::move(packet), headers, cause.tree.down());
 }
 
-// What senders may have on the way today: an old cap would widen a window that has to be narrow by
-// now, here or above (4.2.2).
+// Returns what senders may have on the way today: an old cap would widen a window that has to be
+// narrow by now, here or above (4.2.2).
 std::uint16_t PanamaEngine::cap_today(const Tree& tree) const {
   return static_cast<std::uint16_t>(
       std::min<std::uint32_t>(memory_.shown_cap(tree.grant), tree.told.cap));

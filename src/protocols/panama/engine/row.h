@@ -15,7 +15,8 @@
 
 namespace tributary::panama {
 
-// One VID of one tree: its packets while they wait for each other, then what became of them.
+// This is one VID of one tree: its packets while they wait for each other, then what became of
+// them.
 struct Row {
   enum class State : std::uint8_t {
     free,
@@ -42,7 +43,7 @@ struct Row {
 
   bool has(std::uint8_t child) const { return (arrived >> child & 1) != 0; }
 
-  // Gathers from now on. Nothing may be in it; `first` is what comes first.
+  // Begins to gather. Nothing may be in the row; `first` is what comes first.
   void begin(std::uint64_t at, const wire::PanamaHeader& first, Time now) {
     state = State::gathering;
     position = at;
@@ -59,7 +60,7 @@ struct Row {
     header.wnd_cap = wire::PanamaHeader::wnd_cap_none;
     header.rank = wire::PanamaHeader::no_rank;
   }
-  // What a contribution says of itself is added to what the others say ...
+  // Adds what a contribution says of itself to what the others say.
   void count_in(const wire::PanamaHeader& one, bool marked) {
     header.contributions =
         static_cast<std::uint16_t>(header.contributions.value() + one.contributions.value());
@@ -67,7 +68,7 @@ struct Row {
     header.wnd_cap = std::min(header.wnd_cap.value(), one.wnd_cap.value());
     congested |= marked;
   }
-  // ... and taken out again, but for what cannot be.
+  // Takes out again what count_in() added of a contribution, but for what cannot be.
   void count_out(const wire::PanamaHeader& one) {
     header.contributions =
         static_cast<std::uint16_t>(header.contributions.value() - one.contributions.value());
@@ -75,7 +76,7 @@ struct Row {
   }
 };
 
-// Rows that were complete before and gather once more, in no order: each knows its place.
+// These rows were complete before and gather once more. They are in no order: each knows its place.
 class RemadeRows {
  public:
   explicit RemadeRows(std::size_t most) { rows_.reserve(most); }
@@ -88,7 +89,7 @@ class RemadeRows {
     row.place_remade = static_cast<std::uint16_t>(rows_.size());
     rows_.push_back(&row);
   }
-  // Nothing waits in it any more.
+  // Takes out a row in which nothing waits any more.
   void remove(const Row& row) {
     rows_[row.place_remade] = rows_.back();
     rows_[row.place_remade]->place_remade = row.place_remade;

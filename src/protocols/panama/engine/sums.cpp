@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is complete is added up and goes on.
+// This file adds up what is complete, and lets it go on.
 #include <algorithm>
 #include <utility>
 
@@ -8,7 +8,7 @@
 namespace tributary::panama {
 namespace {
 
-// A sum whose result is late is not sent again more often.
+// A sum whose result is late is not sent again more often than this.
 constexpr Duration resend_interval = std::chrono::milliseconds(1);
 
 }  // namespace
@@ -85,7 +85,7 @@ void PanamaEngine::pass_on(const Cause& cause, Row& row, PacketPtr sum) {
   }
 }
 
-// What a complete row means for those before it, for the tree's memory and for its epoch.
+// Settles what a complete row means for those before it, for the tree's memory and for its epoch.
 void PanamaEngine::settle(const Cause& cause, const Row& row) {
   auto& tree = cause.tree;
   tree.has_results |= row.state == Row::State::done && row.position >= tree.epochs.first();
@@ -133,7 +133,7 @@ void PanamaEngine::send_and_keep(const Cause& cause, Row& row, PacketPtr packet,
   }
 }
 
-// Once more, behind that header.
+// Sends what is kept once more, behind that header.
 void PanamaEngine::send_kept(const Cause& cause, const Row& row, wire::PanamaHeader header,
                              PortIndex port) {
   wire::reseal(header);

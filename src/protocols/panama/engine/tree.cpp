@@ -8,7 +8,8 @@
 namespace tributary::panama {
 namespace {
 
-// All below but those that may be missing anywhere (section 7).
+// Returns the workers that a sum needs: all below but those that may be missing anywhere (section
+// 7).
 std::uint16_t needed_of(const TreeConfig& config) {
   const int needed = config.workers_below - (config.workers - config.quorum);
   return static_cast<std::uint16_t>(std::max(needed, 1));
@@ -46,14 +47,14 @@ Headers Tree::headers_for(const Row& row, const wire::PanamaHeader& header) cons
 std::optional<std::uint64_t> Tree::place(const wire::PanamaHeader& header) const {
   const auto vid = header.vid.value();
   const auto round = round_of(header);
-  // Where the epoch was begun again, what is left of it from before is no use.
+  // If the epoch was begun again, what is left of it from before is no use.
   const auto known = find_position(round, vid);
   if (known && !(*known < epochs.first() && epochs.is_current(round) && is_gone(row(*known)))) {
     return known;
   }
   const auto position = epochs.first() + vid;
   const auto& there = row(position);
-  // Where the epoch has ended, what only came late needs no sum any more; who asks for one gets it.
+  // If the epoch has ended, what only came late needs no sum any more; who asks for one gets it.
   const bool is_of_the_past = (there.state != Row::State::free && there.position >= position) ||
                               (is_finished() && position < expected && !header.retransmission());
   return epochs.is_current(round) && !is_of_the_past ? std::optional(position) : std::nullopt;
@@ -70,14 +71,15 @@ bool Tree::may_begin(const Round& round) const {
 void Tree::begin(const Round& round, Time now) {
   const auto there = early.find(round);
   // Windows start at the initial one: what is further on shows that this switch began in the
-  // middle. What was sent before may have been, to this switch in an earlier life.
+  // middle. A packet that is sent again may have been sent before to this switch, in an earlier
+  // life.
   const auto first_vid = there.lowest_vid < initial_window ? 0 : there.lowest_vid;
   const auto first = top;
   if (!epochs.is_of_this_run(round)) {
     std::fill(highest.begin(), highest.end(), first);
   }
-  // Of an epoch that it was in before, the switch knows what it has granted; of the first one, not
-  // even where all packets are new: those below may have been restarted with it.
+  // The switch knows what it has granted of an epoch that it was in before. Of the first one it
+  // does not, even where all packets are new: those below may have been restarted with it.
   const bool may_be_in_the_middle = !epochs.any() || first_vid != 0 || there.again;
   epochs.begin(round, first);
   is_cut = epochs.is_again() ? is_cut : may_be_in_the_middle;
@@ -89,7 +91,7 @@ void Tree::begin(const Round& round, Time now) {
   swept = std::max(swept, first - std::min(first, rows()));
 }
 
-// Where all children are that far, what the switch expects is long over: it was restarted, and
+// If all children are that far, what the switch expects is long over: it was restarted, and
 // began with old packets.
 std::optional<std::uint64_t> Tree::find_new_beginning(std::uint8_t child, std::uint64_t position) {
   const auto end = expected + rows();
@@ -112,11 +114,11 @@ bool Tree::complete(std::uint64_t position, bool is_fin, Time now) {
   if (is_fin && position >= epochs.first()) {
     fin = position;
   }
-  // None from there on was complete before.
+  // No position from there on was complete before.
   const auto from = std::max(skipped_, expected);
   counters.skipped += std::max(position, from) - from;
   skipped_ = std::max(position + 1, from);
-  // What everybody has nobody sends any more, be it that it was complete before a restart.
+  // Nobody sends any more what everybody has, be it that it was complete before a restart.
   if (grant.active) {
     received_ = std::max(received_, received_by_all(position, window_max()));
     expected = std::max(expected, received_);
@@ -127,8 +129,8 @@ bool Tree::complete(std::uint64_t position, bool is_fin, Time now) {
   return is_finished();
 }
 
-// Of an epoch that is over somebody may still lack the last window; who has begun the next one has
-// all of it.
+// Somebody may still lack the last window of an epoch that is over; whoever has begun the next one
+// has all of it.
 std::uint64_t Tree::received_by_all(std::uint64_t position, std::uint64_t window) const {
   const auto sent = is_partial() ? *std::min_element(highest.begin(), highest.end()) : position + 1;
   return sent <= epochs.first() ? 0 : std::max(epochs.first(), sent - std::min(sent, window));
@@ -154,10 +156,10 @@ std::uint32_t Tree::waiting_max() const {
   return most;
 }
 
-// Who is left out has to find its results later: here, those of the window that it is in, and it
-// may be one window behind what is complete, which others may be one window ahead of, and rows are
-// kept for three; or, where switches have forgotten, with ranks, which keep three windows as wide
-// as they were told, and no less than panama_kept_min.
+// A child that is left out has to find its results later. Here it finds those of the window that it
+// is in: it may be one window behind what is complete, which others may be one window ahead of, and
+// rows are kept for three. Where switches have forgotten, it finds them with ranks, which keep
+// three windows as wide as they were told, and no less than panama_kept_min.
 std::uint64_t Tree::may_miss_before() const {
   const auto last = *std::min_element(highest.begin(), highest.end());
   const auto kept_by_ranks = std::max<std::uint32_t>(told.cap, wire::panama_kept_min / 3) * 2;

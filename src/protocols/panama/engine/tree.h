@@ -24,17 +24,17 @@
 
 namespace tributary::panama {
 
-// What a child sent again.
+// Tells what a child sent again.
 struct Repeat {
   std::uint64_t position = ~std::uint64_t{0};
   Time at{};
 };
 
-// The state of one tree (section 5) on one core: who waits for whom. What is sent is decided
+// Holds the state of one tree (section 5) on one core: who waits for whom. What is sent is decided
 // elsewhere.
 class Tree : public engine::TreePorts {
  public:
-  // That one packet has cleared, of those that nobody needs any more.
+  // One packet has so many rows cleared at most, of those that nobody needs any more.
   static constexpr std::uint64_t rows_at_once = 8;
 
   Tree(const TreeConfig& config, const engine::SwitchIdentity& self, std::uint32_t packet_memory);
@@ -42,16 +42,16 @@ class Tree : public engine::TreePorts {
   const TreeConfig& config() const { return config_; }
   std::uint64_t key() const { return wire::panama_key(config_.job, config_.tree); }
   const Headers& headers() const { return headers_; }
-  // In front of the elements of a row, or of what is to be said of it.
+  // Returns the headers in front of the elements of a row, or of what is to be said of it.
   Headers headers_for(const Row& row, const wire::PanamaHeader& header) const;
   bool is_root() const { return !config_.parent; }
   bool is_partial() const { return config_.quorum < config_.workers; }
   // What a sum was made of stays until its result comes: with more of it, another one follows.
   bool may_send_more() const { return is_partial() && !is_root(); }
-  // Where results go, and where sums do.
+  // Results go down, and sums go up.
   std::span<const PortIndex> down() const { return config_.children; }
   std::span<const PortIndex> up() const { return {&*config_.parent, 1}; }
-  // Whom it leads to, of those next to the switch in the tree.
+  // Returns whom the port leads to, of those next to the switch in the tree.
   Neighbours neighbour_at(PortIndex port) const {
     const auto child = child_of(port);
     if (child != no_child) {
@@ -70,13 +70,13 @@ class Tree : public engine::TreePorts {
     return there.state != Row::State::free && there.position == position &&
            !(there.state == Row::State::gathering && is_left(there));
   }
-  // Something waits here of an epoch that the tree has left.
+  // Returns whether something waits here of an epoch that the tree has left.
   bool is_left(const Row& row) const { return row.holds && row.position < epochs.first(); }
-  // A sum that may be sent once more, with more in it.
+  // Returns whether the sum of the row may be sent once more, with more in it.
   bool goes_on(const Row& row) const {
     return row.state == Row::State::summed && row.holds && !is_left(row);
   }
-  // Nothing is missing for its sum.
+  // Returns whether nothing is missing for the row's sum.
   bool is_complete(const Row& row) const {
     if (row.state != Row::State::gathering) {
       return false;
@@ -89,16 +89,17 @@ class Tree : public engine::TreePorts {
     return row.header.contributions.value() >= needed_ && (all || row.position < may_miss_before());
   }
 
-  // The whole epoch went by here.
+  // Returns whether the whole epoch went by here.
   bool is_finished() const { return fin && expected > *fin; }
-  // Of a VID that is known here.
+  // Returns the position of a VID that is known here.
   std::optional<std::uint64_t> find_position(const Round& round, std::uint32_t vid) const {
     return epochs.find(round, vid, [this](std::uint64_t position) { return is_known(position); });
   }
-  // Of a packet that is known here or of this epoch; no value if it is of this epoch's past.
+  // Returns the position of a packet that is known here or of this epoch; no value if it is of this
+  // epoch's past.
   std::optional<std::uint64_t> place(const wire::PanamaHeader& header) const;
-  // A result may be kept at `position`, where nothing is known: nobody has sent what is further on
-  // than all windows.
+  // Returns whether a result may be kept at `position`, where nothing is known: nobody has sent
+  // what is further on than all windows.
   bool may_begin_with_result(std::uint64_t position) const {
     const auto& there = row(position);
     const bool has_room = there.state == Row::State::free ||
@@ -106,8 +107,8 @@ class Tree : public engine::TreePorts {
     return has_room && position < expected + rows();
   }
 
-  // The result of a VID of a past epoch was here; or something was that is so much further on that
-  // its sender has the result.
+  // Returns whether the result of a VID of a past epoch was here, or something that is so much
+  // further on that its sender has the result.
   bool had_result(const Round& round, std::uint32_t vid) const {
     return epochs
         .find(round, vid,
@@ -119,43 +120,47 @@ class Tree : public engine::TreePorts {
         .has_value();
   }
 
-  // An epoch of this run that the tree has gone on from.
+  // Returns whether the tree has gone on from that epoch of this run.
   bool is_over(const Round& round) const {
     return epochs.is_of_this_run(round) && !epochs.is_current(round) && !epochs.is_newer(round);
   }
-  // Children with as many workers as a sum needs have sent packets of `round`. None may be missing
-  // for an epoch of the past, nor for another run as long as this one goes on.
+  // Returns whether children with as many workers as a sum needs have sent packets of `round`. None
+  // may be missing for an epoch of the past, nor for another run as long as this one goes on.
   bool may_begin(const Round& round) const;
-  // The job goes on with (or starts over at) this epoch, of which the first packets are there. What
-  // gathered is left behind.
+  // Lets the job go on with (or start over at) this epoch, of which the first packets are there.
+  // What gathered is left behind.
   void begin(const Round& round, Time now);
-  // Where the tree, which stands still, may begin anew for the sake of what the child repeats at
-  // `position`. No value: that is further off than all windows, and not all children are.
+  // Returns where the tree, which stands still, may begin anew for the sake of what the child
+  // repeats at `position`. No value: that is further off than all windows, and not all children
+  // are.
   std::optional<std::uint64_t> find_new_beginning(std::uint8_t child, std::uint64_t position);
-  // What stands still begins anew at `position`. Nothing may gather.
+  // Lets the tree, which stands still, begin anew at `position`. Nothing may gather.
   void begin_anew(std::uint64_t position, Time now);
-  // A row is complete at `position`; true if the epoch is with it.
+  // Notes that a row is complete at `position`; returns true if the epoch is with it.
   bool complete(std::uint64_t position, bool fin, Time now);
-  // Nothing is left here of what was complete ...
+  // Returns whether nothing is left here of a row that was complete.
   bool is_gone(const Row& row) const {
     return row.state != Row::State::gathering && !row.kept && !row.holds;
   }
-  // ... and somebody may lack its result.
+  // Returns whether nothing is left here of such a row, and somebody may lack its result.
   bool lacks(const Row& row) const { return is_gone(row) && row.position >= received_; }
-  // Everybody has the results before what is returned, as `position` is complete, and nobody sends
-  // further than a window beyond what he has not.
+  // Returns the position before which everybody has the results, as `position` is complete, and
+  // nobody sends further than a window beyond what he has not.
   std::uint64_t received_by_all(std::uint64_t position, std::uint64_t window) const;
-  // How far beyond `expected` something may wait. Where not all that is sent may, the first ones
-  // do, or each child's would wait for other ones.
+  // Returns how far beyond `expected` something may wait. Where not all that is sent may, the first
+  // ones do, or each child's would wait for other ones.
   std::uint64_t span() const { return is_cut ? grant.packets : rows(); }
-  // All before it is added up, and everybody has sent it, or what is further on.
+  // Returns the position before which all is added up, and everybody has sent it, or what is
+  // further on.
   std::uint64_t sent_by_all() const;
-  // Packets that wait in rows at the fullest port; with the early ones.
+  // held_max() returns the packets that wait in rows at the fullest port, waiting_max() with the
+  // early ones.
   std::uint32_t held_max() const;
   std::uint32_t waiting_max() const;
-  // Sums before that position may do without whoever is missing (section 7).
+  // Returns the position before which sums may do without whoever is missing (section 7).
   std::uint64_t may_miss_before() const;
-  // The next positions from which on that was not so when they were last looked at.
+  // Returns the next positions that have come to lie before that one: from the first to before the
+  // second.
   std::pair<std::uint64_t, std::uint64_t> let_go_on();
   void prefetch(const Round& round, std::uint32_t vid) const;
 
@@ -168,15 +173,15 @@ class Tree : public engine::TreePorts {
   std::uint32_t gathering_high_water = 0;
   RemadeRows remade;            // of this epoch
   std::uint32_t kept = 0;       // rows with shared elements
-  std::uint64_t kept_from = 0;  // none before it
+  std::uint64_t kept_from = 0;  // no row before it has any
   EarlyPackets early;
   std::vector<std::uint32_t> held;     // packets that wait in rows, by child
   std::vector<std::uint64_t> highest;  // behind the last position that the child sent
   std::vector<Repeat> repeated;        // by child: the lowest that it repeats and that is here
   std::uint64_t swept = 0;             // nothing waits before it of an epoch that was left
-  Time last_taken{};                   // or asked for again
-  Time last_added{};                   // taken, and new
-  Time last_complete{};                // a row, or begun
+  Time last_taken{};                   // when something was taken, or asked for again
+  Time last_added{};                   // when something new was taken
+  Time last_complete{};                // when a row was complete, or the epoch begun
   // What waited in this epoch was let go, or this switch may have begun in its middle: senders may
   // have a wider window than the grant.
   bool is_cut = false;
@@ -186,7 +191,7 @@ class Tree : public engine::TreePorts {
   TreeCounters counters;
 
  private:
-  // How far beyond what he lacks somebody may have sent.
+  // Returns how far beyond what he lacks somebody may have sent.
   std::uint64_t window_max() const {
     return is_cut ? rows() : std::max(grant.packets, initial_window);
   }
@@ -197,7 +202,7 @@ class Tree : public engine::TreePorts {
   std::uint64_t mask_;
   std::vector<Row> rows_;
   std::vector<PacketPtr> waiting_;     // by row and child
-  std::vector<std::uint64_t> beyond_;  // all windows: what the child repeated last, or 0
+  std::vector<std::uint64_t> beyond_;  // what the child repeated last beyond all windows, or 0
   std::uint64_t let_go_on_ = 0;        // sums before it did not have to wait for anybody
   std::uint64_t skipped_ = 0;          // behind the last position that was complete
   std::uint64_t received_ = 0;         // everybody has the results before it

@@ -7,7 +7,7 @@
 
 namespace tributary::panama {
 
-// What was done for one tree since it was installed.
+// Counts what was done for one tree since it was installed.
 struct TreeCounters {
   std::uint64_t contributions = 0;  // taken
   std::uint64_t sums = 0;           // sent up, or complete at the root

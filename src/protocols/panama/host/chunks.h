@@ -8,8 +8,8 @@
 
 namespace tributary::host {
 
-// Which tree has which packet of a collective: packet p goes to tree p mod N, as its packet number
-// p div N there (4.1).
+// Tells which tree has which packet of a collective: packet p goes to tree p mod N, as its packet
+// number p div N there (4.1).
 class PanamaChunks : public Chunks {
  public:
   PanamaChunks() = default;

@@ -8,7 +8,7 @@
 namespace tributary::host {
 namespace {
 
-// Inquiries that wait for an answer; who asked for more asks again.
+// So many inquiries may wait for an answer; whoever asked for more asks again.
 constexpr std::size_t asked_max = 1024;
 
 std::uint64_t salt_of(const Job& job, std::size_t tree) {
@@ -122,7 +122,7 @@ Verdict PanamaCollectives::examine(const Arrival& arrival, Time now) {
   return take_result(header, view.payload, arrival.ecn == wire::ecn::ce, now);
 }
 
-// Only where results need not have everybody can there be one before this rank has begun.
+// Only a result that may lack somebody can be there before this rank has begun.
 Verdict PanamaCollectives::stash(const Arrival& arrival) {
   if (!partial() || stash_.size() >= std::size_t{plan_.window_max} * trees_.size()) {
     return Verdict::early;
@@ -133,8 +133,8 @@ Verdict PanamaCollectives::stash(const Arrival& arrival) {
   return Verdict::taken;
 }
 
-// Whether a result has everybody in it, or as many as agreed on. The latter cannot be proved: a
-// fingerprint tells only that nobody is missing.
+// Returns whether a result has everybody in it, or as many as agreed on. The latter cannot be
+// proved: a fingerprint tells only that nobody is missing.
 bool PanamaCollectives::is_sound(const wire::PanamaHeader& header, const PanamaTree& tree) {
   const std::uint32_t contributions = header.contributions.value();
   const PanamaPlace place{run_, epoch_, header.tree.value(), header.vid.value()};
@@ -195,7 +195,7 @@ Verdict PanamaCollectives::note_inquiry(const wire::PanamaHeader& header) {
   return Verdict::taken;
 }
 
-// What this rank has not either, it will repeat itself.
+// This rank lacks what it does not find here, too, so it will repeat its own contribution.
 void PanamaCollectives::answer(Outbox& outbox) {
   for (; !asked_.empty() && !outbox.full(); asked_.pop_front()) {
     const auto& place = asked_.front();
@@ -218,7 +218,7 @@ void PanamaCollectives::send_up(std::uint32_t tree, const PanamaRetention::Resul
   statistics_.bytes_sent += sizeof header + result.payload.size();
 }
 
-// Round robin (4.1): a tree whose window is full does not hold up the others.
+// Trees take turns (4.1): one whose window is full does not hold up the others.
 void PanamaCollectives::poll(Outbox& outbox, Time now) {
   answer(outbox);
   std::size_t idle = abandoned_ ? trees_.size() : 0;
@@ -237,7 +237,7 @@ void PanamaCollectives::poll(Outbox& outbox, Time now) {
 void PanamaCollectives::send(std::uint32_t tree, const PanamaTree::Sending& sending,
                              Outbox& outbox) {
   const PanamaPlace place{run_, epoch_, tree, sending.vid};
-  // In place, the result has overwritten what was to be contributed.
+  // If the call is in place, the result has overwritten what was to be contributed.
   if (sending.done) {
     ++statistics_.trees[tree].packets_sent;
     if (const auto result = retention_[tree].find(epoch_, sending.vid)) {

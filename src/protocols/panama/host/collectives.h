@@ -28,7 +28,7 @@
 
 namespace tributary::host {
 
-// One rank's part in the PANAMA collectives of one job: it sends its packets to the job's
+// Runs one rank's part in the PANAMA collectives of one job: it sends its packets to the job's
 // aggregation trees in turn, as fast as each tree lets it, and takes the results. Switches replay
 // what was lost; what they have forgotten, a rank that has it sends them.
 class PanamaCollectives final : public Machine {
@@ -89,9 +89,9 @@ class PanamaCollectives final : public Machine {
 
   std::vector<PanamaRetention> retention_;  // by tree
   bool retaining_ = false;                  // the collective is over, though not for all, perhaps
-  std::deque<PanamaPlace> asked_;           // for results of these
+  std::deque<PanamaPlace> asked_;           // the results of these were asked for
 
-  // Results of the next collective, which others finished without this rank.
+  // These are results of the next collective, which others finished without this rank.
   struct Early {
     std::vector<std::byte> bytes;
     std::uint8_t ecn = 0;

@@ -8,7 +8,7 @@ namespace tributary::host {
 
 namespace {
 
-// In its call.
+// Returns the number of a packet in its call.
 std::uint64_t panama_packet_number(const PanamaPlace& place) {
   return std::uint64_t{place.tree} << 32 | place.vid;
 }

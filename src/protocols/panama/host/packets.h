@@ -10,11 +10,11 @@
 
 namespace tributary::host {
 
-// Of a packet, from the IP header on.
+// These are the bytes of a packet's headers, from the IP header on.
 inline constexpr std::uint32_t panama_headers_bytes =
     udp_headers_bytes + std::uint32_t{sizeof(wire::PanamaHeader)};
 
-// A packet of the run `run` of a job, in its collective number `epoch`.
+// Names a packet of the run `run` of a job, in its collective number `epoch`.
 struct PanamaPlace {
   std::uint32_t run = 0;
   std::uint32_t epoch = 0;
@@ -27,13 +27,13 @@ struct PanamaPlace {
 // fingerprint proves nothing.
 std::uint32_t panama_run(const JobKey& key);
 
-// The tag that `rank` adds to the fingerprint of a packet, under the call's key.
+// Returns the tag that `rank` adds to the fingerprint of a packet, under the call's key.
 std::uint64_t panama_tag(const JobKey& key, const PanamaPlace& place, std::uint32_t rank);
-// Of a packet to which all ranks contributed once.
+// Returns the sum of the tags of a packet to which all ranks contributed once.
 std::uint64_t panama_total_tag(const JobKey& key, const PanamaPlace& place,
                                std::uint32_t world_size);
 
-// Header of this rank's contribution to the call that `key` is of; not sealed.
+// Returns the header of this rank's contribution to the call that `key` is of; it is not sealed.
 wire::PanamaHeader contribution_header(const Job& job, const JobKey& key,
                                        const PanamaChunks& chunks, const PanamaPlace& place);
 

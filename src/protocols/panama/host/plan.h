@@ -10,12 +10,12 @@
 
 namespace tributary::host {
 
-// What the ranks of a job agreed on about its aggregation trees (3, 4).
+// The ranks of a job agreed on this about its aggregation trees (3, 4).
 struct PanamaPlan {
   std::vector<wire::Ipv4Address> trees;  // multicast groups, by tree id
   bool congestion_control = true;        // Figure 5; otherwise the window is as large as allowed
   std::uint32_t quorum = 0;              // ranks that a result needs; the world size: all of them
-  // Packets that this rank may have on the way in one tree, whatever switches have room for.
+  // This rank may have so many packets on the way in one tree, whatever switches have room for.
   std::uint32_t window_max = 256;
 };
 

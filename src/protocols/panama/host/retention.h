@@ -12,25 +12,26 @@
 
 namespace tributary::host {
 
-// The latest results of one tree, for ranks that did not get theirs: they may ask when switches
-// have forgotten them, and when the caller's buffers are gone. Windows are spans, so nobody lacks
-// what is further back than a window.
+// Keeps the latest results of one tree, for ranks that did not get theirs: they may ask when
+// switches have forgotten them, and when the caller's buffers are gone. Windows are spans, so
+// nobody lacks what is further back than a window.
 class PanamaRetention {
  public:
-  // `window`: packets that a rank may have on the way, whatever switches have room for. `partial`:
-  // results may lack somebody, who may then be three windows behind, which may be as wide as
-  // switches have room, or wire::panama_kept_min packets.
+  // A rank may have `window` packets on the way, whatever switches have room for. If `partial`,
+  // results may lack somebody, who may then be three windows behind, each as wide as switches have
+  // room, but wire::panama_kept_min packets at least.
   PanamaRetention(std::uint32_t window, bool partial, std::uint32_t payload_bytes);
 
-  // The next collective. What was kept of those before stays, as far as there is room.
+  // Begins the next collective. What was kept of those before stays, as far as there is room.
   void begin(std::uint32_t epoch);
-  // A result whose elements stay where they are until settle() ...
+  // Keeps a result whose elements stay where they are until settle().
   void keep(const wire::PanamaHeader& header, wire::Bytes payload);
-  // ... or do not, and are copied.
+  // Keeps a copy of a result whose elements do not stay.
   void keep_copy(const wire::PanamaHeader& header, wire::Bytes payload);
-  // The collective is over, and its buffers are the caller's again.
+  // Copies what is kept in the caller's buffers: the collective is over, and they are the caller's
+  // again.
   void settle();
-  // The same, and what was not copied is lost.
+  // Gives these buffers up as well, but loses what was not copied.
   void drop();
 
   using Result = KeptResults<wire::PanamaHeader>::Result;
@@ -43,9 +44,9 @@ class PanamaRetention {
   };
   static constexpr std::size_t epochs_max = 8;  // as many as switches remember
 
-  // How far behind the end somebody may be.
+  // Returns how far behind the end somebody may be.
   std::uint64_t reach() const;
-  // Where a result belongs; there is room then.
+  // Returns where a result belongs, and makes room for it.
   std::uint64_t take_position(const wire::PanamaHeader& header);
 
   std::uint32_t window_;
@@ -54,7 +55,7 @@ class PanamaRetention {
   std::array<Span, epochs_max> spans_{};  // by epoch
   std::uint64_t first_ = 0;               // of the latest epoch
   std::uint64_t end_ = 0;                 // behind the highest position
-  std::uint32_t widest_ = 0;              // that switches ever had room for, if `partial_`
+  std::uint32_t widest_ = 0;              // windows that switches ever had room for, if `partial_`
 };
 
 }  // namespace tributary::host

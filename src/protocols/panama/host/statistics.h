@@ -10,7 +10,7 @@
 
 namespace tributary {
 
-// How one aggregation tree of a job was used, and how its window (Figure 5) stands.
+// Tells how one aggregation tree of a job was used, and how its window (Figure 5) stands.
 struct PanamaTreeStatistics {
   std::string group;  // its multicast address
   std::uint64_t packets_sent = 0;
@@ -30,13 +30,14 @@ struct PanamaTreeStatistics {
   }
 };
 
-// What a communicator's PANAMA packets amounted to. Bytes are those of header and payload.
+// Counts what a communicator's PANAMA packets amounted to. Bytes are those of header and payload.
 struct PanamaStatistics {
   std::vector<PanamaTreeStatistics> trees;
   std::uint64_t bytes_sent = 0;
   std::uint64_t bytes_received = 0;
 
-  // Partial aggregation: results that lack somebody, and how many contributions all lack together.
+  // With partial aggregation results may lack somebody; contributions_missing is how many
+  // contributions they lack together.
   std::uint64_t results_partial = 0;
   std::uint64_t contributions_missing = 0;
   std::uint64_t contributions_skipped = 0;  // of this rank: the result was there first
@@ -47,7 +48,7 @@ struct PanamaStatistics {
   host::IgnoredPackets ignored;
   std::uint64_t stashed = 0;  // kept for the next collective, counted again there
 
-  // What was of no use, wrong results included.
+  // Returns how much was of no use, wrong results included.
   std::uint64_t refused() const { return fingerprint_rejections + ignored.total(); }
 };
 

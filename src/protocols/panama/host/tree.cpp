@@ -13,8 +13,8 @@ namespace {
 // Trees keep order: what lacks its result when so many that were sent later have theirs is lost.
 constexpr std::uint64_t overtakers = 3;
 
-// Up to an eighth of the timeout. What is sent again in step with that of other trees would push
-// the same packets out of a queue each time.
+// Returns a lag of up to an eighth of the timeout. What is sent again in step with that of other
+// trees would push the same packets out of a queue each time.
 Duration lag_of(Duration timeout, std::uint64_t random) {
   constexpr std::uint64_t steps = 1024;
   return timeout / 8 * static_cast<Duration::rep>(random % steps) / steps;
@@ -122,7 +122,7 @@ Verdict PanamaTree::take(std::uint32_t vid, bool marked, std::uint32_t cap, bool
   return Verdict::taken;
 }
 
-// Where only repeats bring results, the others have gone on without this rank: unasked, no switch
+// If only repeats bring results, the others have gone on without this rank: unasked, no switch
 // answers what comes too late, and each window would wait for a timer. Results of what was not sent
 // yet come by themselves; they tell what is missing before them (see next()).
 void PanamaTree::note_absence(const Entry& entry, bool partial) {

@@ -14,11 +14,12 @@
 
 namespace tributary::host {
 
-// One rank's packets in one aggregation tree, known by their numbers (VIDs) in the collective:
-// which may be sent, which are to be sent again, which are done. Trees know nothing of each other.
+// Keeps one rank's packets in one aggregation tree, known by their numbers (VIDs) in the
+// collective: which may be sent, which are to be sent again, which are done. Trees know nothing of
+// each other.
 class PanamaTree {
  public:
-  // `salt`: other trees and other ranks have another one.
+  // Other trees and other ranks have another `salt`.
   PanamaTree(const PanamaPlan& plan, const PanamaTuning& tuning, std::uint64_t salt);
 
   void begin(std::uint32_t packets);
@@ -29,13 +30,13 @@ class PanamaTree {
     bool asks = false;  // for the result, if it is there: so does what is sent again
     bool done = false;  // its result is there: that is to be sent, and no contribution
   };
-  // A packet that is to be sent now; it counts as sent. What was lost comes first. Of those whose
-  // results were there before, only the last (FIN) is sent: the switches need to know that this
-  // rank has caught up.
+  // Returns a packet that is to be sent now; it counts as sent. What was lost comes first. Of those
+  // whose results were there before, only the last (FIN) is sent: the switches need to know that
+  // this rank has caught up.
   std::optional<Sending> next(Time now);
 
-  // A sound result. `cap`: the memory that switches have for packets of this tree. `partial`:
-  // somebody is missing in it.
+  // Takes a sound result. `cap` is the memory that switches have for packets of this tree;
+  // `partial` means that somebody is missing in the result.
   Verdict take(std::uint32_t vid, bool marked, std::uint32_t cap, bool partial, Time now);
 
   Time deadline() const {
@@ -89,11 +90,11 @@ class PanamaTree {
   std::deque<std::uint32_t> again_;   // to be sent again
   std::uint64_t order_ = 0;
   std::uint64_t newest_ = 0;  // latest order of a first sending whose result came
-  Time timer_from_{};         // the last progress
+  Time timer_from_{};         // when the last progress was made
   unsigned expirations_ = 0;  // since then
   Duration lag_{};            // of the timer, once it has run out
-  std::uint32_t burst_ = 1;   // how many are sent again at the next
-  bool owes_last_ = false;    // and all are done
+  std::uint32_t burst_ = 1;   // how many are sent again when it runs out next
+  bool owes_last_ = false;    // the last packet is to be sent, and all are done
   bool begun_ = false;        // a result came: the others are there
   bool left_out_ = false;     // the others may have their results of what is next
   std::uint64_t timeouts_ = 0;

@@ -8,7 +8,7 @@
 namespace tributary::panama {
 namespace {
 
-// The trees of all jobs.
+// Feeds the packets of the trees of all jobs.
 class PanamaFeed {
  public:
   PanamaFeed(const TrafficPlan& plan, const traffic::Feed& feed)
@@ -23,7 +23,7 @@ class PanamaFeed {
     }
   }
 
-  // What all workers send to all trees.
+  // Puts in what all workers send to all trees.
   void packets(const PanamaPosition& at) const {
     for (std::size_t i = 0; i < trees_.size(); ++i) {
       const auto job = static_cast<std::uint32_t>(i / plan_.trees);

@@ -8,11 +8,11 @@
 
 namespace tributary::panama {
 
-// Aggregation that can be replayed for ever, for a switch that is the root: a file for each port,
-// with as many frames in all. First the first packets of all trees, then the next of all, so that
-// no tree ever needs more memory than it owns; so many collectives of all trees, more than a switch
-// remembers. Their numbers go round the circle, so that the first is newer than the last when the
-// files begin again.
+// Feeds aggregation that can be replayed for ever, for a switch that is the root: a file for each
+// port, with as many frames in all. The first packets of all trees come first, then the next of
+// all, so that no tree ever needs more memory than it owns. There are so many collectives of all
+// trees, more than a switch remembers. Their numbers go round the circle, so that the first is
+// newer than the last when the files begin again.
 inline constexpr std::uint32_t panama_collectives_min = 9;
 void feed_panama(const TrafficPlan& plan, std::uint32_t collectives, const traffic::Feed& feed);
 

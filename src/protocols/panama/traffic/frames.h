@@ -21,7 +21,7 @@ struct TrafficPlan : traffic::TreePlan {
   std::uint32_t collective = 1024;  // packets of each tree in one; the last ends its epoch
 };
 
-// Where a packet stands in its tree.
+// Tells where a packet stands in its tree.
 struct PanamaPosition {
   std::uint32_t epoch = 0;
   std::uint32_t vid = 0;
@@ -29,7 +29,7 @@ struct PanamaPosition {
   friend bool operator==(const PanamaPosition&, const PanamaPosition&) = default;
 };
 
-// The packets of one tree of one job.
+// Makes the packets of one tree of one job.
 class PanamaFrames {
  public:
   PanamaFrames(const TrafficPlan& plan, const traffic::TreePlaces& places,
@@ -42,15 +42,16 @@ class PanamaFrames {
   std::uint32_t shift_of(const PanamaPosition& at) const {
     return static_cast<std::uint32_t>(block_key(at) % traffic::BlockValues::shifts);
   }
-  // The fingerprint of all workers.
+  // Returns the fingerprint of all workers.
   std::uint64_t fingerprint(const PanamaPosition& at) const;
 
-  // What `rank` contributes.
+  // Makes the packet that `rank` contributes.
   void contribution(Packet& packet, const PanamaPosition& at, std::uint32_t rank,
                     const traffic::BlockValues& values) const;
   // Turns a sum that came up into the root's result.
   void answer(Packet& sum, const traffic::StationRange& root) const;
-  // Whether a header is what a sum of all workers has to have, with a payload of that CRC behind.
+  // Returns whether a header is what a sum of all workers has to have, with a payload of that CRC
+  // behind.
   bool is_total(const wire::PanamaHeader& header, wire::PanamaKind kind, std::uint64_t total,
                 std::uint32_t sum_crc) const;
 

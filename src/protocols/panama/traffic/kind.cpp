@@ -30,7 +30,7 @@ class PanamaTrafficKind final : public traffic::TreeKind {
     return std::make_unique<PanamaTraffic>(plan_, stations, pool);
   }
 
-  // Of a port each.
+  // There is a file for the port of each worker.
   std::size_t files() const override { return plan_.workers; }
   void feed(const traffic::Feed& to) const override { feed_panama(plan_, collectives_, to); }
   std::string switch_settings(const traffic::Stations& stations) const override;

@@ -128,7 +128,7 @@ void PanamaTraffic::arrived(PacketPtr packet, std::size_t port, Time now, traffi
   }
 }
 
-// Of a payload that is right to the last bit the CRC is known, which saves reading it twice.
+// The CRC of a payload that is right to the last bit is known, which saves reading it twice.
 bool PanamaTraffic::is_right(const Tree& tree, PanamaKind kind, const PanamaHeader& header,
                              wire::Bytes payload) const {
   const auto& values = *tree.values;
@@ -154,7 +154,7 @@ void PanamaTraffic::take_result(Tree& tree, std::uint32_t rank, const engine::Fr
   }
 }
 
-// Also when it comes again: the switch may have lost the answer.
+// A sum is answered also when it comes again: the switch may have lost the answer.
 void PanamaTraffic::answer(const Tree& tree, PacketPtr sum, traffic::Outbox& out) {
   ++figures_.sums;
   ++figures_.answers;
@@ -169,7 +169,7 @@ void PanamaTraffic::close_block(Tree& tree, Block& block) {
   }
 }
 
-// Blocks begin in order, so that only the oldest one need be looked at.
+// Blocks begin in order, so only the oldest one need be looked at.
 void PanamaTraffic::expire(Time now, traffic::Outbox& /*out*/) {
   if (!looks_now(now)) {
     return;

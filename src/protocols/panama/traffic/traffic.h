@@ -18,10 +18,10 @@
 
 namespace tributary::panama {
 
-// Aggregation with PANAMA: all workers of some jobs, in step, and the root of their trees if the
-// switch is not. A unit is a block: one VID, done when all its workers have the result. Every tree
-// has a window, as wide as the switches allow. What is lost is not sent again: the collective ends
-// there, and the next one begins when the rest of it is done or lost.
+// Makes traffic of aggregation with PANAMA: all workers of some jobs, in step, and the root of
+// their trees if the switch is not. A unit is a block: one VID, done when all its workers have the
+// result. Every tree has a window, as wide as the switches allow. What is lost is not sent again:
+// the collective ends there, and the next one begins when the rest of it is done or lost.
 class PanamaTraffic final : public traffic::BlockTraffic {
  public:
   // The stations outlive it.
@@ -44,7 +44,7 @@ class PanamaTraffic final : public traffic::BlockTraffic {
     bool broken = false;        // a block was lost: the collective ends early
     std::vector<Block> blocks;  // by VID, modulo their number
   };
-  // Since the trial began.
+  // These count since the trial began.
   struct Figures {
     std::uint64_t collectives = 0;
     std::uint64_t congested = 0;  // results, marked
