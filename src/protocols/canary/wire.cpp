@@ -34,7 +34,7 @@ bool is_counter_possible(const CanaryHeader& header) {
   return false;
 }
 
-// These have nothing to say but their header.
+// Requests, failures and releases have nothing to say but their header.
 bool is_length_possible(const CanaryHeader& header) {
   switch (header.kind) {
     case CanaryKind::request:
@@ -46,7 +46,7 @@ bool is_length_possible(const CanaryHeader& header) {
   }
 }
 
-// They go down the tree.
+// Results, restorations and releases go down the tree.
 bool is_multicast(CanaryKind kind) {
   return kind == CanaryKind::result || kind == CanaryKind::restoration ||
          kind == CanaryKind::release;
@@ -58,7 +58,7 @@ bool is_well_formed(const CanaryHeader& header) {
          header.multicast() == is_multicast(header.kind);
 }
 
-// How the CRC of a header changes with one byte of it, by the bits that the byte changes in.
+// Tells how the CRC of a header changes with one byte of it, by the bits that the byte changes in.
 using CrcChanges = std::array<std::uint32_t, 256>;
 
 constexpr std::uint32_t crc_change_of_bit(std::size_t at, unsigned bit) {
@@ -80,7 +80,7 @@ constexpr CrcChanges crc_changes_at(std::size_t at) {
   return changes;
 }
 
-// Of the same change at both places.
+// Returns the changes of the CRC with the same change at both places.
 constexpr CrcChanges crc_changes_at(std::size_t at, std::size_t and_at) {
   auto changes = crc_changes_at(at);
   const auto others = crc_changes_at(and_at);

@@ -19,23 +19,23 @@ namespace ethertype {
 inline constexpr std::uint16_t canary = 0x88b5;  // IEEE 802 local experimental EtherType 1
 }
 
-// What a Canary packet is for. The paper tells the phases apart by the multicast bit alone.
+// Tells what a Canary packet is for. The paper tells the phases apart by the multicast bit alone.
 enum class CanaryKind : std::uint8_t {
   contribution = 1,  // towards the leader (reduce phase, 3.1.1)
   result = 2,        // down the recorded children (broadcast phase, 3.1.2)
   restoration = 3,   // from the leader to a switch that had a collision (tree restoration, 3.2.1)
-  // Loss and faults (3.3).
+  // These are for loss and faults (3.3).
   request = 4,  // retransmission request of a worker to the leader
   failure = 5,  // from the leader to a worker: contribute again, under the id given
   pending = 6,  // from the leader to a worker that asked: wait; the payload lists missing ranks
   release = 7,  // down the recorded children: this id will have no result
 };
 
-// The header of "Canary: Congestion-Aware In-Network Allreduce Using Dynamic Trees": first the 19
-// bytes of section 4.1, then Tributary's extension. Integers are big-endian, elements
+// This is the header of "Canary: Congestion-Aware In-Network Allreduce Using Dynamic Trees": first
+// the 19 bytes of section 4.1, then Tributary's extension. Integers are big-endian, elements
 // little-endian. docs/reference/wire/canary.md describes every byte.
 struct [[gnu::packed]] CanaryHeader {
-  // Section 4.1.
+  // These are the fields of section 4.1.
   Ipv4Address destination;  // leader; for result and restoration the host or switch addressed
   be32 id;                  // block of the job and attempt (low half of the concatenated id, 3.4)
   be16 counter;             // contributions summed up in this packet
@@ -45,7 +45,7 @@ struct [[gnu::packed]] CanaryHeader {
   be16 switch_address;      // collision, restoration: the switch's 16-bit id
   std::uint8_t flags = 0;   // bypass, multicast; in the paper's padding congested, and the version
 
-  // Extension.
+  // These are the fields of the extension.
   CanaryKind kind = CanaryKind::contribution;
   ElementType element_type = ElementType::f32;
   Operator op = Operator::sum;
@@ -65,8 +65,8 @@ struct [[gnu::packed]] CanaryHeader {
 
   static constexpr std::uint8_t bypass_bit = 0x80;
   static constexpr std::uint8_t multicast_bit = 0x40;
-  // A queue on the way of this packet, or of any that is added up in it or that it answers, was
-  // congested.
+  // This bit tells that a queue on the way of this packet, or of any that is added up in it or that
+  // it answers, was congested.
   static constexpr std::uint8_t congested_bit = 0x20;
   static constexpr std::uint8_t version_mask = 0x1f;
   static constexpr std::uint8_t current_version = 2;
@@ -77,7 +77,7 @@ struct [[gnu::packed]] CanaryHeader {
   constexpr bool multicast() const { return (flags & multicast_bit) != 0; }
   constexpr bool congested() const { return (flags & congested_bit) != 0; }
   constexpr std::uint8_t version() const { return flags & version_mask; }
-  // Application identifier and block identifier, concatenated (3.4).
+  // Returns application identifier and block identifier, concatenated (3.4).
   constexpr std::uint64_t key() const { return (std::uint64_t{job.value()} << 32) | id.value(); }
 };
 static_assert(sizeof(CanaryHeader) == 64 && alignof(CanaryHeader) == 1);
@@ -87,7 +87,8 @@ static_assert(sizeof(CanaryHeader) == 64 && alignof(CanaryHeader) == 1);
 // attempt. To a switch that is another block.
 inline constexpr std::uint32_t canary_sequence_bits = 28;
 inline constexpr std::uint32_t canary_sequence_mask = (1u << canary_sequence_bits) - 1;
-// Not reduced in the network any more: contributions go past the switches to the leader.
+// A block of this attempt is not reduced in the network any more: contributions go past the
+// switches to the leader.
 inline constexpr std::uint32_t canary_direct_attempt = 15;
 constexpr std::uint32_t canary_id(std::uint32_t sequence, std::uint32_t attempt) {
   return (attempt << canary_sequence_bits) | (sequence & canary_sequence_mask);
@@ -99,16 +100,16 @@ constexpr std::uint32_t canary_attempt(std::uint32_t id) {
   return id >> canary_sequence_bits;
 }
 
-// UDP destination ports that mean Canary; the range lets several workers share one host. Below
-// Linux's ephemeral ports.
+// These UDP destination ports mean Canary; the range lets several workers share one host. They are
+// below Linux's ephemeral ports.
 inline constexpr std::uint16_t canary_udp_port_first = 17000;
 inline constexpr std::uint16_t canary_udp_port_last = 17255;
 constexpr bool is_canary_udp_port(std::uint16_t port) {
   return port >= canary_udp_port_first && port <= canary_udp_port_last;
 }
 
-// Destination MAC of Canary directly over Ethernet from a host: "the next Tributary switch". A
-// locally administered group address.
+// This is the destination MAC of Canary directly over Ethernet from a host: "the next Tributary
+// switch". It is a locally administered group address.
 inline constexpr MacAddress canary_group_mac{{0x03, 'C', 'a', 'n', 'r', 'y'}};
 
 using CanaryError = ParseError;
@@ -122,7 +123,7 @@ struct CanaryView {
 // Checks every field and both CRCs. `bytes` is everything behind the UDP or Ethernet header.
 CanaryView parse_canary(MutableBytes bytes, Encapsulation encapsulation);
 
-// The 64-bit key without further checks, for choosing the owning core; 0 if truncated.
+// Returns the 64-bit key without further checks, for choosing the owning core; 0 if truncated.
 inline std::uint64_t peek_canary_key(Bytes bytes) {
   const auto* header = Cursor(bytes).take<CanaryHeader>();
   return header == nullptr ? 0 : header->key();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A communicator's collectives by Canary, and whether switches take part in them.
+// Runs a communicator's collectives by Canary, and finds out whether switches take part in them.
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -27,9 +27,9 @@ constexpr std::uint32_t probe_blocks_max = 64;
 // (BlockWindow); the most is what 400 Gbit/s hold for 100 us.
 constexpr AutomaticWindow automatic_window{sizeof(wire::CanaryHeader), 3, 4096};
 
-// Of RFC 8899, 5.1.2.
+// RFC 8899, 5.1.2 recommends this base.
 constexpr std::uint32_t base_mtu = 1200;
-// A step of the search takes it where packets do not pass.
+// A step of the search takes so long where packets do not pass.
 constexpr auto step_patience = std::chrono::seconds(1);
 
 constexpr auto canary = "canary";
@@ -57,7 +57,7 @@ constexpr Parameter canary_parameters[] = {
      .option = "--canary-congestion-control"},
 };
 
-// The codepoint and, below it, that the transport understands marks.
+// Returns the codepoint and, below it, that the transport understands marks.
 std::uint8_t tos_of(const CommunicatorOptions& options) {
   constexpr unsigned ecn_bits = 2;
   const auto dscp = Values(options.parameters, canary_parameters).number("dscp");
@@ -102,7 +102,7 @@ Result<Choice> without_switches(const CommunicatorOptions& options, const std::s
                                                  : ""));
 }
 
-// By which algorithm a communicator runs, or why it must not.
+// Decides by which algorithm a communicator runs, or why it must not.
 Result<Choice> choose(const CommunicatorOptions& options, std::uint32_t job,
                       const Observation& observation) {
   const auto start = who(options, job);
@@ -165,7 +165,7 @@ class CanaryCarrier final : public MachineCarrier<CanaryCollectives> {
   }
 
  private:
-  // A tiny allreduce, in which each rank (of the first few) leads one full packet.
+  // Runs a tiny allreduce, in which each rank (of the first few) leads one full packet.
   Result<Observation> look_with(std::uint32_t payload_bytes, Duration patience, Ring& ring,
                                 const Deadline& until) {
     with_machine([=](auto& machine) { machine.set_payload(payload_bytes); });
@@ -177,7 +177,8 @@ class CanaryCarrier final : public MachineCarrier<CanaryCollectives> {
     return look(runner(), ring, {blocks * payload_bytes}, until, {seen, patience});
   }
 
-  // For the largest packets that pass: what came of them, or `of_full` where there are none.
+  // Searches for the largest packets that pass, and returns what came of them, or `of_full` where
+  // there are none.
   Result<Observation> search(std::uint32_t full, Observation of_full, Ring& ring,
                              const Deadline& until) {
     const auto headers_bytes = headers_bytes_of(machine().job().encapsulation);
@@ -199,7 +200,7 @@ class CanaryCarrier final : public MachineCarrier<CanaryCollectives> {
     return best;
   }
 
-  // So far, as far as this rank had part in that.
+  // Returns how many blocks hosts have reduced so far, as far as this rank had part in that.
   std::uint64_t blocks_by_hosts() {
     return with_machine([](const auto& machine) {
       const auto& sent = machine.statistics();
@@ -207,8 +208,8 @@ class CanaryCarrier final : public MachineCarrier<CanaryCollectives> {
     });
   }
 
-  bool switches_reduce_ = false;       // and that they stopped was not said yet
-  std::uint64_t blocks_by_hosts_ = 0;  // when it was found out
+  bool switches_reduce_ = false;       // and nobody was told yet that they stopped
+  std::uint64_t blocks_by_hosts_ = 0;  // as they were when that was found out
 };
 
 Result<std::unique_ptr<Preparation>> prepare_canary(const CommunicatorOptions& options,

@@ -9,9 +9,10 @@
 
 namespace tributary::host {
 
-// A UDP socket on the first free Canary port of a local address, and others that send for it, one
-// for each wire::flow_of(), so that source ports tell blocks apart. The CRC of the Canary header
-// covers the packet, and every aggregating hop renews it. `tos` is that of IPv4: codepoint and ECN.
+// Opens a UDP socket on the first free Canary port of a local address, and others that send for it,
+// one for each wire::flow_of(), so that source ports tell blocks apart. The CRC of the Canary
+// header covers the packet, and every aggregating hop renews it. `tos` is that of IPv4: codepoint
+// and ECN.
 Result<DatagramSocket> open_canary_socket(wire::Ipv4Address local, std::uint8_t tos);
 
 }  // namespace tributary::host

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// [switch.canary] and its jobs.
+// This file reads, checks and describes [switch.canary] and its jobs.
 #include <algorithm>
 #include <bit>
 #include <limits>
@@ -35,7 +35,7 @@ constexpr std::size_t jobs_max = 1024;
 constexpr Range<Duration> timeouts{microseconds(1), seconds(10)};
 constexpr Range<Duration> ages{milliseconds(1), hours(1)};
 
-// [[switch.canary.job]]: the ports that it names, before they are looked up.
+// Holds the ports that a [[switch.canary.job]] names, before they are looked up.
 struct JobDraft {
   const toml::table* source = nullptr;
   std::vector<std::pair<std::string, control::Position>> ports;

@@ -43,7 +43,7 @@ bool Admission::reclaim_for(Tenants::Verdict verdict, std::uint32_t job, PortInd
   return false;
 }
 
-// Soft state: what nobody has come back for makes room (3.3).
+// The state is soft: what nobody has come back for makes room (3.3).
 Descriptor* Admission::occupy(std::uint64_t key, Time now, Time expiry) {
   if (auto* block = blocks_.table.allocate(key, now, expiry)) {
     return block;

@@ -10,24 +10,24 @@
 
 namespace tributary::canary {
 
-// Which blocks get a descriptor: quotas, partitions, soft state (3.2, 3.4, 6). Works on a store and
-// by settings that outlive it.
+// Decides which blocks get a descriptor, by quotas, partitions and soft state (3.2, 3.4, 6). It
+// works on a store and by settings that outlive it.
 class Admission {
  public:
   struct Counters {
     std::uint64_t quota_job = 0;       // refused: the job's share is taken
-    std::uint64_t quota_port = 0;      // ... the port's share is taken
-    std::uint64_t partition_none = 0;  // ... the job has no partition
+    std::uint64_t quota_port = 0;      // refused: the port's share is taken
+    std::uint64_t partition_none = 0;  // refused: the job has no partition
     std::uint64_t reclaimed = 0;       // descriptors whose result never came, for another block
-    std::uint64_t superseded = 0;      // the same, for a later attempt of their block
+    std::uint64_t superseded = 0;      // descriptors whose block began a later attempt
   };
 
   Admission(const CanaryConfig& config, BlockStore& blocks) : config_(config), blocks_(blocks) {}
 
-  // Why a block may have no descriptor that would be of this share, though the table may have room:
-  // the counter of the reason, which is the caller's to count up. Null: it may.
+  // Returns why a block may have no descriptor that would be of this share, though the table may
+  // have room: the counter of the reason, which is the caller's to count up. Null: it may.
   std::uint64_t* refusal(std::uint64_t key, const Tenants::Share& share, Time now);
-  // A descriptor for a block that is not refused; null is a collision.
+  // Gives a descriptor to a block that is not refused; null is a collision.
   Descriptor* occupy(std::uint64_t key, Time now, Time expiry);
 
   const Counters& counters() const { return counters_; }

@@ -15,7 +15,7 @@
 
 namespace tributary::canary {
 
-// Blocks that are held: their descriptors, what belongs to these, and on whose accounts they are.
+// Holds blocks: their descriptors, what belongs to these, and on whose accounts they are.
 struct BlockStore {
   BlockStore(const CanaryConfig& config, PortIndex ports, std::uint64_t seed)
       : table(config.descriptors, seed, config.partitions),

@@ -35,7 +35,7 @@ bool BypassTable::take(const Bypassed& bypassed) {
 }
 
 Bypassed* BypassTable::set_of(const Bypassed& bypassed) {
-  // Mixed one after the other: both are consecutive numbers, whose XOR repeats itself.
+  // They are mixed one after the other: both are consecutive numbers, whose XOR repeats itself.
   const auto hash = wire::mix_key(wire::mix_key(bypassed.key, seed_), bypassed.child.value());
   return entries_.at((hash & mask_) * ways);
 }

@@ -12,8 +12,8 @@
 
 namespace tributary::canary {
 
-// A contribution that went to its leader unadded (3.2.1): what the leader has to say of it to have
-// its child restored.
+// Describes a contribution that went to its leader unadded (3.2.1), by what the leader has to say
+// of it to have its child restored.
 struct Bypassed {
   std::uint64_t key = 0;  // of the block
   wire::Ipv4Address leader;
@@ -36,9 +36,9 @@ struct Bypassed {
   friend bool operator==(const Bypassed&, const Bypassed&) = default;
 };
 
-// The latest of these that no restoration has come for. A switch sends nothing to a place that
-// somebody names unless a contribution has come from there, and once only. Bounded: a new one takes
-// the place of the oldest of its set, whose child asks its leader then.
+// Remembers the latest of these that no restoration has come for. A switch sends nothing to a place
+// that somebody names unless a contribution has come from there, and once only. The table is
+// bounded: a new one takes the place of the oldest of its set, whose child asks its leader then.
 class BypassTable {
  public:
   static constexpr std::size_t ways = 4;
@@ -47,7 +47,7 @@ class BypassTable {
   BypassTable(std::size_t count, std::uint64_t seed);
 
   void note(const Bypassed& bypassed);
-  // Whether it was noted; it is forgotten.
+  // Forgets it; returns whether it was noted.
   bool take(const Bypassed& bypassed);
 
  private:

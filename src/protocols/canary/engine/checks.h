@@ -15,7 +15,7 @@ namespace tributary::canary {
 
 namespace detail {
 
-// The switch itself is no child: its own sum came back, there is a routing loop.
+// The switch itself is no child: if its own sum came back, there is a routing loop.
 inline bool is_child(const engine::Frame& frame, const wire::CanaryHeader& header,
                      const engine::SwitchIdentity& self) {
   const auto child = header.child_address;
@@ -23,8 +23,8 @@ inline bool is_child(const engine::Frame& frame, const wire::CanaryHeader& heade
          (frame.udp == nullptr || wire::is_canary_udp_port(header.child_port.value()));
 }
 
-// Options are not ours to rewrite; the address that routed the packet here is the one it was sealed
-// with.
+// A packet must have no IP options, which are not ours to rewrite; and the address that routed it
+// here must be the one it was sealed with.
 inline bool is_ip_plain(const engine::Frame& frame, const wire::CanaryHeader& header) {
   return frame.udp == nullptr || (frame.ipv4->header_bytes() == sizeof(wire::Ipv4Header) &&
                                   frame.ipv4->destination == header.destination);
@@ -45,8 +45,8 @@ inline bool is_from_child(const engine::Frame& frame, const wire::CanaryHeader& 
   return !frame.ethernet->source.is_group() && detail::is_child(frame, header, self);
 }
 
-// Why a packet that this switch is to process cannot be, beyond what the wire parser checks; no
-// value if it can.
+// Returns why a packet that this switch is to process cannot be, beyond what the wire parser
+// checks; no value if it can.
 inline std::optional<DropReason> find_fault(const engine::Frame& frame,
                                             const wire::CanaryHeader& header,
                                             const engine::SwitchIdentity& self) {

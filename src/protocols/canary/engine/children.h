@@ -12,30 +12,31 @@
 
 namespace tributary::canary {
 
-// Where a result goes down the tree: a worker or a switch that aggregates, the port it is reached
-// by, and the link-layer address of it or of the router in front of it. The paper's bitmap of ports
-// (4.2) does not name the endpoint, which ordinary switches and routers in between need.
+// A result goes down the tree to children: each is a worker or a switch that aggregates, with the
+// port it is reached by, and the link-layer address of it or of the router in front of it. The
+// paper's bitmap of ports (4.2) does not name the endpoint, which ordinary switches and routers in
+// between need.
 struct Child {
   wire::Ipv4Address address;
   std::uint16_t udp_port = 0;  // where it listens; 0 directly over Ethernet
   PortIndex port = no_port;
   wire::MacAddress mac;
-  // The low half of the fingerprint of what it sent last for this block: the same again is a
-  // duplicate. Half of it keeps the table small, and what is missed or mistaken once in 2^32 times
-  // is found by the leader, who compares whole fingerprints.
+  // This is the low half of the fingerprint of what it sent last for this block: the same again is
+  // a duplicate. Half of it keeps the table small, and what is missed or mistaken once in 2^32
+  // times is found by the leader, who compares whole fingerprints.
   std::uint32_t last_fingerprint = 0;
 };
 
-// The children of every slot of the descriptor array; the number of a slot's children is kept in
-// its descriptor.
+// Holds the children of every slot of the descriptor array; the number of a slot's children is kept
+// in its descriptor.
 class ChildrenTable {
  public:
   static constexpr std::uint8_t children_max = 64;  // per slot
 
   explicit ChildrenTable(std::uint32_t slots) : children_(std::size_t{slots} * children_max) {}
 
-  // The child that listens there, as it was recorded for the slot, or null. It is recorded once, by
-  // the path it was first seen on: whoever sends twice still gets one copy of the result.
+  // Returns the child that listens there, as it was recorded for the slot, or null. It is recorded
+  // once, by the path it was first seen on: whoever sends twice still gets one copy of the result.
   Child* find(std::uint32_t slot, std::uint8_t count, wire::Ipv4Address address,
               std::uint16_t udp_port) {
     auto* known = children_.at(std::size_t{slot} * children_max);
@@ -46,13 +47,14 @@ class ChildrenTable {
     }
     return nullptr;
   }
-  // Where to record a child that the slot does not know yet; null if there is no room.
+  // Returns where to record a child that the slot does not know yet; null if there is no room.
   Child* add(std::uint32_t slot, std::uint8_t& count) {
     return count == children_max ? nullptr
                                  : children_.at(std::size_t{slot} * children_max + count++);
   }
 
-  // Those of a slot are about to be looked at, or a new one put down behind them.
+  // Fetches the children of a slot, which are about to be looked at, or a new one put down behind
+  // them.
   void prefetch(std::uint32_t slot, std::uint8_t count) const {
     const auto* first =
         reinterpret_cast<const std::byte*>(children_.at(std::size_t{slot} * children_max));

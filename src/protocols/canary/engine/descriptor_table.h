@@ -23,7 +23,7 @@
 
 namespace tributary::canary {
 
-// What all contributions to one block have in common; those that differ cannot be added up.
+// All contributions to one block have this in common; those that differ cannot be added up.
 struct BlockShape {
   wire::Ipv4Address leader;
   std::uint16_t leader_port = 0;
@@ -33,7 +33,7 @@ struct BlockShape {
   wire::Operator op = wire::Operator::sum;
   wire::Encapsulation encapsulation = wire::Encapsulation::udp;
 
-  // All fields without a branch between them: they hardly ever differ.
+  // Compares all fields without a branch between them: they hardly ever differ.
   friend bool operator==(const BlockShape& a, const BlockShape& b) {
     const auto differ = (a.leader.value() ^ b.leader.value()) | (a.leader_port ^ b.leader_port) |
                         (a.hosts ^ b.hosts) | (a.elements ^ b.elements) |
@@ -48,12 +48,12 @@ inline BlockShape shape_of(const Message& message) {
           header.element_type, header.op,          message.encapsulation()};
 }
 
-// The job in an aggregation key.
+// Returns the job in an aggregation key.
 constexpr std::uint32_t job_of(std::uint64_t key) {
   return static_cast<std::uint32_t>(key >> 32);
 }
 
-// The paper's descriptor (3.1.1) of one block.
+// This is the paper's descriptor (3.1.1) of one block.
 struct alignas(64) Descriptor {
   enum class State : std::uint8_t {
     free,
@@ -68,11 +68,11 @@ struct alignas(64) Descriptor {
   bool marked = false;  // a handler combines its elements: each time is in the fingerprint
   std::uint16_t job = JobTable::untracked;  // where the job is accounted
   std::uint32_t wide = WideStore::none;     // accumulator outside of the packet
-  std::uint32_t bytes = 0;                  // gathering: of its accumulators
+  std::uint32_t bytes = 0;                  // gathering: size of its accumulators
   std::uint32_t counter = 0;                // contributions seen, stragglers included
-  std::uint32_t passed = 0;                 // that went on to the leader unadded
-  std::uint32_t expected = 0;               // that many are all that come by here; 0: unknown
-  bool congested = false;                   // of what was added: a queue on the way was
+  std::uint32_t passed = 0;                 // contributions that went on to the leader unadded
+  std::uint32_t expected = 0;               // contributions that come by here in all; 0: unknown
+  bool congested = false;                   // there was congestion on the way of what was added
   std::uint64_t key = 0;
   std::uint64_t fingerprint = 0;
   Time born{};
@@ -82,40 +82,40 @@ struct alignas(64) Descriptor {
   const reduce::Kernel* kernel = nullptr;
   void* accumulator = nullptr;        // gathering: in the packet, or in the wide store
   const UdpHeaders* first = nullptr;  // gathering, over UDP: of the packet
-  Tenants::Share share;               // that it is a part of
+  Tenants::Share share;               // which this descriptor is a part of
 
   // The leader adds its own contribution last, so that all others make one less than `hosts`.
   std::uint32_t contributions_max() const { return shape.hosts - 1u; }
-  // Of those, how many came by here, one way or another.
+  // Returns how many of those came by here, one way or another.
   std::uint32_t seen() const { return std::min(counter + passed, contributions_max()); }
 };
 static_assert(sizeof(Descriptor) == 128, "two cache lines");
 
-// The static array of descriptors (3.2). Unless it is partitioned among jobs, a block may live in
-// one of five slots. The first follows the block's number from an origin that is hashed per job, so
-// that the blocks a job has in flight never collide with each other; numbers wrap at a multiple of
-// the array's size. Attempts start far apart, so that a block's next attempt does not meet what is
-// left of the last. The other slots start at a hash of the whole key and lie far apart, because
-// what is in use lies together: so few blocks of several jobs collide, up to a load of a half (at
-// which one block in thirty finds all five taken).
+// This is the static array of descriptors (3.2). Unless it is partitioned among jobs, a block may
+// live in one of five slots. The first follows the block's number from an origin that is hashed per
+// job, so that the blocks a job has in flight never collide with each other; numbers wrap at a
+// multiple of the array's size. Attempts start far apart, so that a block's next attempt does not
+// meet what is left of the last. The other slots start at a hash of the whole key and lie far
+// apart, because what is in use lies together: so few blocks of several jobs collide, up to a load
+// of a half (at which one block in thirty finds all five taken).
 class DescriptorTable {
  public:
-  // `partitions` > 0: so many jobs have a part of their own, and a block one slot in it.
+  // If `partitions` > 0, so many jobs have a part of their own, and a block one slot in it.
   DescriptorTable(std::uint32_t descriptors, std::uint64_t seed, std::uint32_t partitions = 0);
 
-  // The descriptor of `key`, or null.
+  // Returns the descriptor of `key`, or null.
   Descriptor* find(std::uint64_t key) {
     // Nearly all blocks are in their first place; the others are computed only if some are not.
     auto* block = find_at(first_place(key));
     return block != nullptr || displaced_ == 0 ? block : find_elsewhere(key);
   }
-  // The first place of a key, to look there several times and compute it once.
+  // This is the first place of a key, computed once to look there several times.
   struct Place {
     std::uint64_t key = 0;
     std::uint32_t slot = Partitions::none;
   };
   Place first_place(std::uint64_t key) const { return {key, first_place_of(key)}; }
-  // The descriptor of the key if it is there, and null otherwise.
+  // Returns the descriptor of the key if it is there, and null otherwise.
   Descriptor* find_at(const Place& place) {
     const bool held = place.slot != Partitions::none && holds(place.slot, place.key);
     return held ? &slots_[place.slot] : nullptr;
@@ -127,32 +127,33 @@ class DescriptorTable {
     }
   }
   // Occupies a free slot for `key`, which is not in the table, and starts its timer; null is a
-  // collision. Of the descriptor, what is said of how it gathers is the caller's to fill in.
+  // collision. The caller fills in what the descriptor says of how it gathers.
   Descriptor* allocate(std::uint64_t key, Time now, Time expiry);
-  // Of the descriptors in the slots of `key` the one that has been sent and is oldest; or null.
+  // Returns the oldest of the descriptors in the slots of `key` that have been sent; or null.
   Descriptor* oldest_sent(std::uint64_t key);
-  // The partial sum has been sent: the timer no longer runs.
+  // Stops the timer, as the partial sum has been sent.
   void mark_sent(Descriptor& descriptor);
-  // The timer of a gathering descriptor is set anew.
+  // Sets the timer of a gathering descriptor anew.
   void set_expiry(Descriptor& descriptor, Time expiry);
   void release(Descriptor& descriptor);
 
   bool is_partitioned() const { return partitions_.enabled(); }
-  // In a table that is partitioned: whether blocks of `job` may have slots at all.
+  // Returns whether blocks of `job` may have slots at all, in a table that is partitioned.
   bool admit(std::uint32_t job, std::uint32_t reserved, Time now, Duration silence) {
     return partitions_.admit(job, reserved, now, silence);
   }
-  // There: the descriptor of an earlier attempt of the same block, which stands in the way of this
-  // one and is of no use any more; or null.
+  // Returns, in a partitioned table, the descriptor of an earlier attempt of the same block, which
+  // stands in the way of this one and is of no use any more; or null.
   Descriptor* superseded_by(std::uint64_t key);
 
-  // The gathering descriptor whose timer expires first, and when; null and `never` if none gathers.
+  // These tell the gathering descriptor whose timer expires first, and when; null and `never` if
+  // none gathers.
   Descriptor* first_due() { return at(timers_.first()); }
   Time first_expiry() const { return timers_.first_expiry(); }
-  // The descriptor of any state that was allocated first, or null ...
+  // Returns the descriptor of any state that was allocated first, or null.
   Descriptor* first() { return at(living_.front()); }
   const Descriptor* first() const { return at(living_.front()); }
-  // ... and the one allocated next after `descriptor`.
+  // Returns the descriptor that was allocated next after `descriptor`, or null.
   Descriptor* after(const Descriptor& descriptor) { return at(living_.next(slot_of(descriptor))); }
   const Descriptor* after(const Descriptor& descriptor) const {
     return at(living_.next(slot_of(descriptor)));
@@ -171,9 +172,9 @@ class DescriptorTable {
     std::array<std::uint32_t, 1 + alternatives> slots{};
     std::uint32_t count = 0;
   };
-  // Where the block of `key` may live ...
+  // Returns all the slots that the block of `key` may live in.
   Places places_of(std::uint64_t key) const;
-  // ... above all.
+  // Returns the slot that the block of `key` lives in if it is free.
   std::uint32_t first_place_of(std::uint64_t key) const {
     const auto job = job_of(key);
     const auto id = static_cast<std::uint32_t>(key);
@@ -184,8 +185,8 @@ class DescriptorTable {
         wire::mix_key(job, seed_) + attempt_offset(wire::canary_attempt(id), size());
     return static_cast<std::uint32_t>(origin + wire::canary_sequence(id)) & mask_;
   }
-  // Attempt 1 half an array away from attempt 0, attempts 2 and 3 in the middle between them, and
-  // so on: the bits of the attempt in reverse, as a fraction of the array.
+  // Attempt 1 is half an array away from attempt 0, attempts 2 and 3 are in the middle between
+  // them, and so on: the offset is the bits of the attempt in reverse, as a fraction of the array.
   static std::uint32_t attempt_offset(std::uint32_t attempt, std::uint32_t slots) {
     std::uint32_t offset = 0;
     for (; attempt != 0; attempt >>= 1) {
@@ -199,7 +200,7 @@ class DescriptorTable {
   }
   Descriptor* find_elsewhere(std::uint64_t key);
   bool is_free(std::uint32_t slot) const { return slots_[slot].state == Descriptor::State::free; }
-  // A free slot that `key` may have but for its first place, or Partitions::none.
+  // Returns a free slot that `key` may have beside its first place, or Partitions::none.
   std::uint32_t free_alternative(std::uint64_t key) const;
   Descriptor* at(std::uint32_t slot) { return slot == SlotFifo::none ? nullptr : &slots_[slot]; }
   const Descriptor* at(std::uint32_t slot) const {

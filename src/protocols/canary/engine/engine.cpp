@@ -13,7 +13,8 @@
 namespace tributary::canary {
 namespace {
 
-// A job for whose blocks there is no room has a window of them under way from each of its workers.
+// A job for whose blocks there is no room has a window of them under way from each of its workers,
+// so there is room for that many.
 constexpr std::uint32_t bypassed_min = 16384;
 constexpr std::uint32_t bypassed_per_descriptor = 4;
 
@@ -22,7 +23,8 @@ std::uint64_t draw_seed() {
   return (std::uint64_t{device()} << 32) | device();
 }
 
-// What a header tells of its block without being checked, which what only passes is not.
+// Returns whether a packet may be of a block, by its header, which is not checked where it only
+// passes.
 bool may_be_of(const wire::CanaryHeader& header, const BlockShape& shape) {
   return header.destination == shape.leader && header.hosts.value() == shape.hosts;
 }
@@ -86,9 +88,9 @@ void CanaryEngine::prefetch_block(const DescriptorTable::Place& place, std::size
   }
 }
 
-// Whether what arrived is a sound contribution to a block that gathers. Most are, and repeat what
-// the first one said and handle() checked: only what is particular to this one is checked here.
-// Whatever else it may be, handle() finds out.
+// Returns whether what arrived is a sound contribution to a block that gathers. Most are, and
+// repeat what the first one said and handle() checked: only what is particular to this one is
+// checked here. Whatever else it may be, handle() finds out.
 bool CanaryEngine::continues(const Descriptor& block, const engine::Arrival& arrival) const {
   const auto& frame = arrival.frame;
   const auto* headers = udp_headers_of(frame);

@@ -21,9 +21,9 @@ namespace tributary::canary {
 
 using engine::Burst;
 
-// What the engine did since it was made. A contribution is stored, passes as a straggler, or goes
-// to the leader: for one of three reasons, or because its block was refused (Admission); the others
-// were drops.
+// Counts what the engine did since it was made. A contribution is stored, passes as a straggler, or
+// goes to the leader: for one of three reasons, or because its block was refused (Admission); the
+// others were drops.
 struct Counters {
   std::uint64_t contributions = 0;  // accepted, whatever became of them
   std::uint64_t blocks = 0;         // that got a descriptor with a contribution
@@ -33,20 +33,20 @@ struct Counters {
   std::uint64_t children_overflows = 0;     // no room for another child: treated as a collision
   std::uint64_t accumulator_overflows = 0;  // too wide an accumulator: treated as a collision
   std::uint64_t sums_complete = 0;          // partial sums sent because all were in or had passed
-  std::uint64_t sums_expected = 0;          // ... because as many as last time were in
-  std::uint64_t sums_timeout = 0;           // partial sums sent because the time was up
-  std::uint64_t results = 0;                // that freed a descriptor
-  std::uint64_t releases = 0;               // the same without data
+  std::uint64_t sums_expected = 0;  // partial sums sent because as many as last time were in
+  std::uint64_t sums_timeout = 0;   // partial sums sent because the time was up
+  std::uint64_t results = 0;        // that freed a descriptor
+  std::uint64_t releases = 0;       // releases that freed a descriptor, so without data
   std::uint64_t restorations = 0;
   std::uint64_t passed = 0;    // for others: forwarded untouched
-  std::uint64_t requests = 0;  // of those, by kind
+  std::uint64_t requests = 0;  // of the passed, by kind
   std::uint64_t failures = 0;
   std::uint64_t pendings = 0;
   std::uint64_t aged = 0;  // descriptors whose result never came, because their time was up
 };
 
-// The switch's part of Canary (sections 3.1 to 3.3, 4.1 to 4.3) on one core. What is lost, doubled
-// or given up here costs time: hosts ask again, and the leader decides about every sum.
+// Does the switch's part of Canary (sections 3.1 to 3.3, 4.1 to 4.3) on one core. What is lost,
+// doubled or given up here costs time: hosts ask again, and the leader decides about every sum.
 // All memory is taken at construction. A failed allocation of a copy loses that copy, nothing else.
 class CanaryEngine final : public engine::Engine {
  public:
@@ -71,13 +71,13 @@ class CanaryEngine final : public engine::Engine {
   bool reconfigure(const CanaryConfig& config);
 
  private:
-  // What comes in.
+  // These take what comes in.
   void prefetch_block(const DescriptorTable::Place& place, std::size_t bytes);
   bool continues(const Descriptor& block, const engine::Arrival& arrival) const;
   void handle(engine::Arrival& arrival, const Burst& burst);
   void pass(engine::Arrival& arrival, const wire::CanaryHeader& header, const Burst& burst);
 
-  // Reduce (3.1.1).
+  // These are the reduce phase (3.1.1).
   void contribute(Contribution in, const Burst& burst);
   void begin_block(Contribution in, const Burst& burst);
   void add_to(Descriptor& block, Contribution in, const Burst& burst);
@@ -86,7 +86,7 @@ class CanaryEngine final : public engine::Engine {
   void send_if_complete(Descriptor& block, const Burst& burst);
   void send_sum(Descriptor& block, std::uint64_t& reason, const Burst& burst);
 
-  // Broadcast (3.1.2) and restoration (3.2.1).
+  // These are the broadcast phase (3.1.2) and restoration (3.2.1).
   void broadcast(PacketPtr packet, const Message& message, const Burst& burst);
   void restore(PacketPtr packet, const Message& message, const Burst& burst);
 

@@ -13,16 +13,16 @@
 
 namespace tributary::canary {
 
-// What a switch knows of the blocks of a job before they come.
+// A switch knows this of the blocks of a job before they come.
 struct Expectation {
-  std::uint32_t contributions = 0;  // as many as came for the block before; 0: nothing is known
+  std::uint32_t contributions = 0;  // those that came for the block before; 0: nothing is known
   Spread spread;
 };
 
-// What one of them was like.
+// Tells what one of these blocks was like.
 struct Observation {
   std::uint32_t contributions = 0;
-  std::optional<Duration> spread{};  // no value: it was that of no other block
+  std::optional<Duration> spread{};  // no value: it tells nothing of others
   Spread::Memory memory = Spread::Memory::brief;
 };
 
@@ -31,7 +31,7 @@ struct Observation {
 // is wrong (paths or workers changed), late ones pass as stragglers and correct it, and missing
 // ones are waited for until the timeout: it saves time and never decides about a sum.
 //
-// Of a leader that it has not met a switch expects what it learned of the job's other leaders: it
+// A switch expects of a leader that it has not met what it learned of the job's other leaders: it
 // stands between as many workers and the fabric for all of them, unless they are its own hosts.
 class Expectations {
  public:
@@ -41,7 +41,8 @@ class Expectations {
     return entry != nullptr ? entry->expectation : Expectation{};
   }
 
-  // `last_hop`: `leader` is a host of this switch, so that all contributions come by here.
+  // `last_hop` means that `leader` is a host of this switch, so that all contributions come by
+  // here.
   void learn(std::uint32_t job, wire::Ipv4Address leader, bool last_hop,
              const Observation& observed) {
     learn(claim(job, leader), observed);
@@ -49,8 +50,8 @@ class Expectations {
       learn(claim(job, any_leader), observed);
     }
   }
-  // A contribution came so long after the first one of its block, and the sum had left. The block's
-  // result comes when windows of others have begun: too late to tell them.
+  // Learns that a contribution came so long after the first one of its block, whose sum had left.
+  // The block's result comes when windows of others have begun: too late to tell them.
   void learn_late(std::uint32_t job, wire::Ipv4Address leader, Duration spread) {
     claim(job, leader).spread.stretch(spread);
     claim(job, any_leader).spread.stretch(spread);

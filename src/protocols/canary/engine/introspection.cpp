@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the engine tells operators. Not on the packet path: allocates freely.
+// This is what the engine tells operators. It is not on the packet path, so it allocates freely.
 #include <algorithm>
 #include <chrono>
 
@@ -8,7 +8,7 @@
 namespace tributary::canary {
 namespace {
 
-// Far beyond the time that any block takes: even a lost one is asked for before that.
+// This is far beyond the time that any block takes: even a lost one is asked for before that.
 constexpr Duration stalled_after = std::chrono::milliseconds(250);
 
 engine::StallStatus status_of(std::uint32_t job, std::uint32_t id) {
@@ -120,7 +120,7 @@ std::vector<engine::StallStatus> CanaryEngine::stalled(Time now, std::size_t lim
   }
   std::stable_sort(rows.begin(), rows.end(),
                    [](const auto& a, const auto& b) { return a.waiting > b.waiting; });
-  // Those with names first: they say more than that something waits.
+  // Those with names come first: they say more than that something waits.
   const auto noted = rows.size();
   for (const auto* block = table.first();
        block != nullptr && rows.size() < limit && now - block->born >= stalled_after;

@@ -11,17 +11,18 @@
 
 namespace tributary::canary {
 
-// What each job did here, for operators. Bounded: when its set is full, a job that holds no
-// descriptor makes room, one without a result before others and the one that has been silent
-// longest, so that a flood of ids drives out itself; if all hold some, the newcomer goes uncounted.
+// Tells operators what each job did here. The table is bounded: when its set is full, a job that
+// holds no descriptor makes room, one without a result before others and the one that has been
+// silent longest, so that a flood of ids drives out itself; if all hold some, the newcomer goes
+// uncounted.
 class JobTable {
  public:
   static constexpr std::uint16_t untracked = 0xffff;
   static constexpr std::size_t sets = 16;
   static constexpr std::size_t ways = 8;
 
-  // Where `job` is accounted, or `untracked`. The answer stays valid while the entry holds a
-  // descriptor.
+  // Returns where `job` is accounted, or `untracked`. The answer stays valid while the entry holds
+  // a descriptor.
   std::uint16_t find_or_add(std::uint32_t job, std::uint64_t seed);
 
   void add_contribution(std::uint16_t at) {
@@ -31,7 +32,7 @@ class JobTable {
   }
   void add_bypassed(std::uint16_t at);
   void add_result(std::uint16_t at);
-  // A descriptor was begun; zero: its timeout says nothing about the job.
+  // Notes that a descriptor was begun. If `timeout` is zero, it says nothing about the job.
   void add_descriptor(std::uint16_t at, Duration timeout);
   void remove_descriptor(std::uint16_t at);
 

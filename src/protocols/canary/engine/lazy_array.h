@@ -9,8 +9,8 @@
 
 namespace tributary::canary {
 
-// A fixed array sized for the worst case, reserved at construction: zeroed by the kernel page by
-// page when first touched, so that what is never needed costs address space only.
+// This is a fixed array sized for the worst case and reserved at construction. The kernel zeroes it
+// page by page when first touched, so that what is never needed costs address space only.
 template <typename T>
 class LazyArray {
   // All-zero storage is a valid array of these (implicit-lifetime types, C++20 [intro.object]).

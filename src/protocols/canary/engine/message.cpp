@@ -13,7 +13,7 @@ constexpr std::uint8_t initial_ttl = 64;
 static_assert(sizeof(wire::EthernetHeader) + sizeof(wire::CanaryHeader) >=
               wire::ethernet_min_frame_bytes);
 
-// What only a colliding switch fills in.
+// Clears what only a colliding switch fills in.
 void clear_restoration(wire::CanaryHeader& header) {
   header.children = std::uint32_t{0};
   header.shard = 0;
@@ -22,7 +22,7 @@ void clear_restoration(wire::CanaryHeader& header) {
   header.child_mac = wire::MacAddress{};
 }
 
-// Nothing behind the elements, and lengths that say so.
+// Leaves nothing behind the elements, and sets the lengths that say so.
 void fit(Packet& packet, const Message& message) {
   const auto canary_bytes = sizeof(wire::CanaryHeader) + message.payload.size();
   if (message.is_udp()) {

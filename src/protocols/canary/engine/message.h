@@ -15,8 +15,9 @@
 
 namespace tributary::canary {
 
-// The headers of a Canary packet that passed every check and that this switch may rewrite: no IP
-// options, hence at fixed places. Points into the packet, which somebody else owns.
+// These are the headers of a Canary packet that passed every check and that this switch may
+// rewrite: it has no IP options, so they are at fixed places. They point into the packet, which
+// somebody else owns.
 struct Message {
   wire::EthernetHeader* ethernet = nullptr;
   wire::Ipv4Header* ipv4 = nullptr;  // null directly over Ethernet
@@ -34,8 +35,8 @@ struct Message {
             udp,
             {reinterpret_cast<std::byte*>(header), sizeof *header + payload.size()}};
   }
-  // Whether a queue on the way was congested: one that marked this packet, or, as the header has
-  // it, what is in it.
+  // Returns whether a queue on the way was congested: one that marked this packet, or, as the
+  // header has it, what is in it.
   bool congested() const {
     return header->congested() ||
            (ipv4 != nullptr && (ipv4->tos & wire::ecn::mask) == wire::ecn::ce);
@@ -45,7 +46,7 @@ struct Message {
   }
 };
 
-// A packet that adds to a block; whoever keeps it moves it away.
+// This is a packet that adds to a block; whoever keeps it moves it away.
 struct Contribution {
   PacketPtr& packet;
   const Message& message;
@@ -53,7 +54,7 @@ struct Contribution {
   const wire::CanaryHeader& header() const { return *message.header; }
 };
 
-// The message in a packet that was checked before.
+// Returns the message in a packet that was checked before.
 inline Message message_of(Packet& packet, wire::Encapsulation encapsulation) {
   Message message;
   auto* at = packet.data();
@@ -72,12 +73,12 @@ inline Message message_of(Packet& packet, wire::Encapsulation encapsulation) {
   return message;
 }
 
-// What is remembered of a child's fingerprint.
+// Returns what is remembered of a child's fingerprint.
 inline std::uint32_t half_of(const wire::be64& fingerprint) {
   return static_cast<std::uint32_t>(fingerprint.value());
 }
 
-// Puts down the child that sent `message` here. Field by field: made elsewhere and copied, it would
+// Puts down the child that sent `message` here, field by field: made elsewhere and copied, it would
 // be read as a whole before its parts have left the store buffer.
 inline void record(Child& child, const Message& message, PortIndex ingress) {
   const auto& header = *message.header;
@@ -88,7 +89,8 @@ inline void record(Child& child, const Message& message, PortIndex ingress) {
   child.last_fingerprint = half_of(header.fingerprint);
 }
 
-// Rewriting. Each leaves a complete packet: lengths, IPv4 checksum and CRCs, no trailing bytes.
+// These rewrite packets. Each leaves a complete packet: lengths, IPv4 checksum and CRCs, no
+// trailing bytes.
 
 // A contribution goes on as this switch's own (3.1.1): a straggler, whose Time To Live is left
 // alone so that no routing loop keeps it going for ever, or a partial sum, a packet of our making
@@ -106,8 +108,8 @@ void mark_collision(Packet& packet, const Message& message, const engine::Switch
 // packet, but for addresses and the port that are the child's, which are zero.
 void prepare_result(Packet& packet, const Message& message, const engine::SwitchIdentity& self);
 
-// Chooses among equal next hops. Depends on the block and the leader only, so that all switches of
-// a level meet at the same root.
+// Chooses among equal next hops. The choice depends on the block and the leader only, so that all
+// switches of a level meet at the same root.
 engine::Path path_of(std::uint64_t key, wire::Ipv4Address leader);
 inline engine::Path path_of(const wire::CanaryHeader& header) {
   return path_of(header.key(), header.destination);

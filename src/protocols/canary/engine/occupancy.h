@@ -6,9 +6,9 @@
 
 namespace tributary::canary {
 
-// The memory that blocks hold while they gather: the packet that is the accumulator, and a wider
-// one beside it where the element type needs it. (A block whose sum has gone on holds its slot
-// only.)
+// Counts the memory that blocks hold while they gather: the packet that is the accumulator, and a
+// wider one beside it where the element type needs it. (A block whose sum has gone on holds its
+// slot only.)
 class Occupancy {
  public:
   void add(std::uint64_t bytes) {

@@ -8,30 +8,30 @@
 
 namespace tributary::canary {
 
-// The static partition of the descriptor array among a limited number of concurrent jobs (3.2.1,
-// 6): first come, first served. Within its part a job's blocks follow each other by sequence
-// number, so that blocks collide with nobody as long as the job has not more in flight than its
-// part has slots: a power of two, so that this holds where the numbers wrap, too. A part can be
-// taken over when its job holds no descriptor and has begun no block for some time.
+// Divides the descriptor array among a limited number of concurrent jobs (3.2.1, 6): first come,
+// first served. Within its part a job's blocks follow each other by sequence number, so that blocks
+// collide with nobody as long as the job has not more in flight than its part has slots: a power of
+// two, so that this holds where the numbers wrap, too. A part can be taken over when its job holds
+// no descriptor and has begun no block for some time.
 class Partitions {
  public:
   static constexpr std::uint32_t count_max = 64;
   static constexpr std::uint32_t none = 0xffffffff;
 
-  // `count` parts of up to `slots` descriptors together; 0: no partition, else 1 to count_max, and
-  // not more than slots.
+  // There are `count` parts of up to `slots` descriptors together; 0: no partition, else 1 to
+  // count_max, and not more than slots.
   Partitions(std::uint32_t count, std::uint32_t slots);
 
   bool enabled() const { return count_ != 0; }
-  // Slots per part.
+  // Returns the slots per part.
   std::uint32_t size() const { return size_; }
 
-  // The slot for this id of `job`; `none` if it has no part.
+  // Returns the slot for this id of `job`; `none` if it has no part.
   std::uint32_t slot_of(std::uint32_t job, std::uint32_t id) const;
   // Sees to it that `job` has a part; false if all that it may have are taken. The first `reserved`
   // parts are not for it. A part is silent for `silence` before it is given to another job.
   bool admit(std::uint32_t job, std::uint32_t reserved, Time now, Duration silence);
-  // A descriptor in `slot` was begun, or released.
+  // These note that a descriptor in `slot` was begun, or released.
   void add(std::uint32_t slot, Time now);
   void remove(std::uint32_t slot) { --parts_[slot / size_].descriptors; }
 

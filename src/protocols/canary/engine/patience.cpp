@@ -7,10 +7,10 @@
 namespace tributary::canary {
 namespace {
 
-// Waited for while nothing is known of a job.
+// Blocks wait so long while nothing is known of a job.
 constexpr Duration timeout_initial = std::chrono::milliseconds(1);
 
-// Of an attempt after the first only the number is learned: ranks contribute again one after the
+// Only the number is learned from an attempt after the first: ranks contribute again one after the
 // other, as they hear of it.
 bool is_first_attempt(const Descriptor& block) {
   return wire::canary_attempt(static_cast<std::uint32_t>(block.key)) == 0;

@@ -11,8 +11,8 @@
 
 namespace tributary::canary {
 
-// How long blocks wait for contributions, and for how many: by settings that outlive it, and by
-// what the blocks before them needed.
+// Decides how long blocks wait for contributions, and for how many: by settings that outlive it,
+// and by what the blocks before them needed.
 class Patience {
  public:
   explicit Patience(const CanaryConfig& config) : config_(config) {}
@@ -20,16 +20,16 @@ class Patience {
   Expectation expectation(std::uint32_t job, wire::Ipv4Address leader) const {
     return expectations_.of(job, leader);
   }
-  // `root`: on the leader's last hop. `alone`: the job holds no other block.
+  // `root` means on the leader's last hop, `alone` that the job holds no other block.
   Duration timeout(bool root, bool alone, const Expectation& expectation) const;
-  // The timeout of a block that gathers, by the settings that are in force now.
+  // Returns the timeout of a block that gathers, by the settings that are in force now.
   Duration timeout_of(const Descriptor& block, bool alone) const {
     return timeout(block.root, alone, expectation(job_of(block.key), block.shape.leader));
   }
 
-  // The result of the block is here.
+  // Learns from a block whose result is here.
   void learn(const Descriptor& block);
-  // A contribution came when the block's sum had left.
+  // Learns from a contribution that came when the block's sum had left.
   void learn_late(const Descriptor& block);
 
  private:

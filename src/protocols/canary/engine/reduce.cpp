@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The reduce phase of the engine (3.1.1) and collisions (3.2.1).
+// This file is the reduce phase of the engine (3.1.1), collisions (3.2.1) included.
 #include <utility>
 
 #include "protocols/canary/engine/drop_reasons.h"
@@ -10,8 +10,8 @@
 namespace tributary::canary {
 namespace {
 
-// What combines the elements of a block; null where that takes a handler that is not here. A block
-// without elements, of a broadcast or a completion, needs none.
+// Returns what combines the elements of a block; null where that takes a handler that is not here.
+// A block without elements, of a broadcast or a completion, needs none.
 const reduce::Kernel* kernel_of(const wire::CanaryHeader& header) {
   return header.elements.value() == 0 ? &reduce::kernel(header.element_type, header.op)
                                       : reduce::find_kernel(header.element_type, header.op);

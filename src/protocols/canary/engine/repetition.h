@@ -15,14 +15,14 @@
 
 namespace tributary::canary {
 
-// The headers of a contribution over UDP whose IP header has no options.
+// These are the headers of a contribution over UDP whose IP header has no options.
 struct [[gnu::packed]] UdpHeaders {
   wire::Ipv4Header ipv4;
   wire::UdpHeader udp;
   wire::CanaryHeader canary;
 };
 
-// Those of `frame`; null if it has others.
+// Returns those of `frame`; null if it has others.
 inline const UdpHeaders* udp_headers_of(const engine::Frame& frame) {
   const bool has_them = frame.udp != nullptr &&
                         frame.ipv4->header_bytes() == sizeof(wire::Ipv4Header) &&
@@ -32,11 +32,11 @@ inline const UdpHeaders* udp_headers_of(const engine::Frame& frame) {
 
 namespace detail {
 
-// The part of the headers in which the contributions to a block are alike, in words ...
+// The contributions to a block are alike in this part of the headers, in words.
 inline constexpr std::size_t common_at = offsetof(UdpHeaders, ipv4.destination);
 using CommonWords = std::array<std::uint64_t, 6>;
 
-// ... and the bits of it that are the same in all of them.
+// These bits of that part are the same in all contributions to a block.
 inline constexpr CommonWords common_bits = [] {
   std::array<unsigned char, sizeof(CommonWords)> bytes{};
   const auto cover = [&bytes](std::size_t first, std::size_t last) {
@@ -55,8 +55,8 @@ inline constexpr CommonWords common_bits = [] {
 
 }  // namespace detail
 
-// Whether `next` is addressed like the first contribution to its block and says the same of it: it
-// differs in who sent it, and in what he adds, only. What followed from the rest is known.
+// Returns whether `next` is addressed like the first contribution to its block and says the same of
+// it: it differs only in who sent it, and in what he adds. What followed from the rest is known.
 inline bool repeats(const UdpHeaders& next, const UdpHeaders& first) {
   detail::CommonWords a;
   detail::CommonWords b;

@@ -11,16 +11,17 @@
 namespace tributary::canary {
 namespace {
 
-// What is shorter is copied in the time that counting its holders takes.
+// A shorter payload is copied in the time that counting its holders takes.
 constexpr std::size_t shared_bytes_min = 512;
 
-// For a header that was finished without a destination.
+// Fills in the destination of a header that was finished without one.
 void set_destination(wire::Ipv4Header& ip, wire::Ipv4Address address) {
   ip.checksum = wire::fill_in_checksum(ip.checksum.value(), address.value());
   ip.destination = address;
 }
 
-// What is in front of the elements, prepared for all children, and addressed to one of them.
+// These headers are in front of the elements, prepared for all children, and addressed to one of
+// them.
 struct [[gnu::packed]] RawHeaders {
   wire::EthernetHeader ethernet;
   wire::CanaryHeader canary;
@@ -59,8 +60,8 @@ void ResultSender::send(PacketPtr packet, const Message& message, std::span<cons
   actions.originate_all(std::move(copies));
 }
 
-// Those that find a buffer. Each child gets headers of its own in front of the same elements; few
-// elements are copied.
+// Makes the copies that find a buffer. Each child gets headers of its own in front of the same
+// elements; few elements are copied.
 template <typename Headers>
 PacketList ResultSender::copies_for(std::span<const Child> children, PacketPtr packet,
                                     std::size_t payload_bytes) {

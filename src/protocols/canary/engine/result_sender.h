@@ -18,11 +18,11 @@ class ResultSender {
  public:
   ResultSender(const engine::SwitchIdentity& self, PacketPool& pool) : self_(self), pool_(pool) {}
 
-  // To these children, of which there are some.
+  // Sends the packet to these children, of which there are some.
   void send(PacketPtr packet, const Message& message, std::span<const Child> children,
             engine::Actions& actions);
 
-  // That have left.
+  // Returns how many copies have left.
   std::uint64_t copies() const { return copies_; }
 
  private:

@@ -6,8 +6,9 @@
 
 namespace tributary::canary {
 
-// Slot indices in order of arrival, linked through a fixed array: constant timeouts expire in that
-// order (4.3). A slot can be taken out of the middle, so that the front is always really due next.
+// Keeps slot indices in order of arrival, linked through a fixed array: constant timeouts expire in
+// that order (4.3). A slot can be taken out of the middle, so that the front is always really due
+// next.
 class SlotFifo {
  public:
   static constexpr std::uint32_t none = 0xffffffff;
@@ -17,14 +18,14 @@ class SlotFifo {
   std::uint32_t front() const { return head_; }
   std::uint32_t next(std::uint32_t slot) const { return links_[slot].next; }
 
-  // `slot` is not in the FIFO.
+  // Precondition: `slot` is not in the FIFO.
   void push(std::uint32_t slot) {
     links_[slot] = {tail_, none};
     (tail_ == none ? head_ : links_[tail_].next) = slot;
     tail_ = slot;
   }
 
-  // `slot` is in the FIFO.
+  // Precondition: `slot` is in the FIFO.
   void remove(std::uint32_t slot) {
     const auto [previous, next] = links_[slot];
     (previous == none ? head_ : links_[previous].next) = next;

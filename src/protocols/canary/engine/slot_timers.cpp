@@ -16,7 +16,7 @@ void SlotTimers::stop(std::uint32_t slot) {
   }
 }
 
-// Puts `timer` where it belongs on the way from `place`, a hole, to the root ...
+// Puts `timer` where it belongs on the way from `place`, a hole, to the root.
 void SlotTimers::rise(std::uint32_t place, Timer timer) {
   while (place != 0) {
     const auto parent = (place - 1) / 2;
@@ -29,7 +29,7 @@ void SlotTimers::rise(std::uint32_t place, Timer timer) {
   put(place, timer);
 }
 
-// ... or to the leaves.
+// Puts `timer` where it belongs on the way from `place`, a hole, to the leaves.
 void SlotTimers::sink(std::uint32_t place, Timer timer) {
   for (auto child = 2 * place + 1; child < running_; child = 2 * place + 1) {
     if (child + 1 < running_ && heap_[child + 1].expiry < heap_[child].expiry) {

@@ -7,12 +7,12 @@
 
 namespace tributary::canary {
 
-// How far apart the contributions of a block arrive, first to last, smoothed over blocks as
-// RFC 6298 smooths round-trip times: a mean, and how far blocks are from it.
+// Measures how far apart the contributions of a block arrive, first to last, smoothed over blocks
+// as RFC 6298 smooths round-trip times: by a mean, and by how far blocks are from it.
 class Spread {
  public:
-  // How many blocks it takes to forget, as a power of two: `brief` is that of RFC 6298, which has
-  // one sample per round trip where a job has a window of blocks.
+  // Tells how many blocks it takes to forget, as a power of two: `brief` is that of RFC 6298, which
+  // has one sample per round trip where a job has a window of blocks.
   enum class Memory : int { brief = 2, windows = 5 };
 
   void add(Duration sample, Memory memory = Memory::brief) {
@@ -26,7 +26,7 @@ class Spread {
     deviation_ += shifted(std::max(error, -error) - deviation_, bits);
     mean_ += shifted(error, bits + 1);
   }
-  // A block would have had to wait that long: bound() is no less from now on.
+  // Learns that a block would have had to wait that long: bound() is no less from now on.
   void stretch(Duration sample) {
     if (!known() || sample > bound()) {
       add(sample);
@@ -38,7 +38,7 @@ class Spread {
   Duration bound() const { return mean_ + 4 * deviation_; }
 
  private:
-  // Divided by 2^bits, rounded down.
+  // Returns the duration divided by 2^bits, rounded down.
   static Duration shifted(Duration duration, int bits) {
     return Duration{duration.count() >> bits};
   }

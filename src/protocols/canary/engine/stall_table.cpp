@@ -6,12 +6,12 @@
 namespace tributary::canary {
 namespace {
 
-// Job and sequence number: what all attempts at one block have in common.
+// Returns job and sequence number, which all attempts at one block have in common.
 std::uint64_t key_of(std::uint32_t job, std::uint32_t id) {
   return (std::uint64_t{job} << 32) | wire::canary_sequence(id);
 }
 
-// The ranks in the payload of a pending; none if it is no list of ranks.
+// Reads the ranks in the payload of a pending; none if it is no list of ranks.
 void read_missing(Stall& stall, const wire::CanaryHeader& header, wire::Bytes payload) {
   stall.missing_count = 0;
   if (header.element_type != wire::ElementType::i16) {

@@ -13,7 +13,7 @@
 
 namespace tributary::canary {
 
-// What a leader said about a block that it cannot finish: a `pending` packet that passed here.
+// A leader said this about a block that it cannot finish, in a `pending` packet that passed here.
 struct Stall {
   static constexpr std::size_t missing_max = 64;
 
@@ -29,8 +29,9 @@ struct Stall {
   std::span<const std::uint16_t> missing_ranks() const { return {missing.data(), missing_count}; }
 };
 
-// Notes of stalled blocks, for operators. They decide about nothing: a switch has no key and cannot
-// tell who wrote them. Bounded: one more than fits replaces the one that was not heard of longest.
+// Keeps notes of stalled blocks, for operators. They decide about nothing: a switch has no key and
+// cannot tell who wrote them. The table is bounded: one more than fits replaces the one that was
+// not heard of longest.
 class StallTable {
  public:
   static constexpr std::size_t entries_max = 256;
@@ -43,13 +44,13 @@ class StallTable {
   // `header`, which is a pending.
   void note(const wire::CanaryHeader& header, wire::Bytes payload, wire::Ipv4Address leader,
             Time now);
-  // Notes that nobody has repeated for their lifetime go. Cheap while there are none.
+  // Lets notes go that nobody has repeated for their lifetime. That is cheap while there are none.
   void expire(Time now) {
     if (now >= next_expiry_) {
       forget_expired(now);
     }
   }
-  // The block of this id is no longer stalled, whatever the attempt.
+  // Forgets the block of this id, which is no longer stalled, whatever the attempt.
   void forget(std::uint32_t job, std::uint32_t id);
 
   bool empty() const { return keys_.empty(); }
@@ -58,17 +59,17 @@ class StallTable {
     std::uint32_t job = 0;
     const Stall* stall = nullptr;
   };
-  // Those that have not expired.
+  // Returns those that have not expired.
   std::vector<Row> rows(Time now) const;
 
  private:
-  // The index of `key`, or the number of entries.
+  // Returns the index of `key`, or the number of entries.
   std::size_t find(std::uint64_t key) const;
   std::size_t make_room();
   void erase(std::size_t at);
   void forget_expired(Time now);
 
-  // Keys apart from what they stand for, because every result is looked up while there are any.
+  // Keys are apart from what they stand for, because every result is looked up while there are any.
   std::vector<std::uint64_t> keys_;
   std::vector<Stall> stalls_;
   Time next_expiry_ = never;  // none expires before that

@@ -47,7 +47,7 @@ bool Tenants::is_allowed(std::uint32_t job, PortIndex port) const {
   return ports.empty() || std::binary_search(ports.begin(), ports.end(), port);
 }
 
-// The last counter of a port is for those that the switch does not have.
+// The last of the ports' counters is for ports that the switch does not have.
 Tenants::Share Tenants::share_of(std::uint32_t job, PortIndex port) const {
   const auto last = static_cast<PortIndex>(held_by_port_.size() - 1);
   const auto counted = std::min(port, last);

@@ -12,7 +12,7 @@
 
 namespace tributary::canary {
 
-// What each job and each port may take of the descriptor table, and what they hold of it.
+// Tells what each job and each port may take of the descriptor table, and what they hold of it.
 //
 // Memory is bounded whatever ids come: jobs that the configuration does not name are counted in
 // two rows of counters, each at a place that a seeded hash chooses, and a job holds at most the
@@ -23,36 +23,36 @@ class Tenants {
  public:
   enum class Verdict : std::uint8_t { within, job_met, port_met };
 
-  // Where a job and a port are counted: valid for the Tenants that told it.
+  // Tells where a job and a port are counted: valid for the Tenants that told it.
   struct Share {
-    std::array<std::uint32_t, 2> job{};  // twice the same place: of a job that is listed
+    std::array<std::uint32_t, 2> job{};  // twice the same place for a job that is listed
     PortIndex port = no_port;
   };
 
-  // A share of a table that protects others and does not show in ordinary use; a table of 64 or
-  // less has nothing to share.
+  // Returns a share of a table that protects others and does not show in ordinary use; a table of
+  // 64 or less has nothing to share.
   static std::uint32_t default_quota(std::uint32_t descriptors);
 
   // The table has `descriptors`, the switch `ports`.
   Tenants(const CanaryConfig& config, std::uint32_t descriptors, PortIndex ports,
           std::uint64_t seed);
 
-  // Whether packets of `job` are taken from `port`.
+  // Returns whether packets of `job` are taken from `port`.
   bool may_speak(std::uint32_t job, PortIndex port) const {
     return listed_.empty() || is_allowed(job, port);
   }
-  // Whether the configuration names `job`, and how many jobs it names.
+  // These tell whether the configuration names `job`, and how many jobs it names.
   bool is_listed(std::uint32_t job) const { return index_of(job) != listed(); }
   std::uint32_t listed() const { return static_cast<std::uint32_t>(listed_.size()); }
 
   Share share_of(std::uint32_t job, PortIndex port) const;
-  // Whether the job may begin one more block with a packet from the port.
+  // Judges whether the job may begin one more block with a packet from the port.
   Verdict judge(const Share& share) const;
-  // Descriptors that the job holds: of a job that is not listed, no less than it does.
+  // Returns the descriptors that the job holds; for a job that is not listed, no less than it does.
   std::uint32_t held_by(const Share& share) const {
     return std::min(held_by_job_[share.job[0]], held_by_job_[share.job[1]]);
   }
-  // A descriptor was begun, or released.
+  // These count a descriptor that was begun, or released.
   void take(const Share& share) { count(share, 1); }
   void give(const Share& share) { count(share, ~std::uint32_t{0}); }
 

@@ -9,14 +9,15 @@
 
 namespace tributary::canary {
 
-// Room for accumulators that are wider than the elements (f32 for floats of 16 and 8 bits), which
-// therefore cannot live in the packet. One per descriptor, so that it never runs out; the one used
-// last is handed out first, so that only as much memory is touched as blocks were ever gathered at
-// once.
+// Has room for accumulators that are wider than the elements (f32 for floats of 16 and 8 bits),
+// which therefore cannot live in the packet. There is one per descriptor, so that it never runs
+// out; the one used last is handed out first, so that only as much memory is touched as blocks were
+// ever gathered at once.
 class WideStore {
  public:
   static constexpr std::uint32_t none = 0xffffffff;
-  // Four times the largest payload of a 9000-byte frame, in whole cache lines.
+  // An accumulator has room for four times the largest payload of a 9000-byte frame, in whole cache
+  // lines.
   static constexpr std::size_t accumulator_bytes_max = 36096;
 
   explicit WideStore(std::uint32_t accumulators);

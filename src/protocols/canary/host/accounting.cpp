@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How the machine of the collectives counts what it sends.
+// This file counts what the machine of the collectives sends.
 #include "protocols/canary/host/collectives.h"
 
 namespace tributary::host {

@@ -10,19 +10,19 @@
 
 namespace tributary::host {
 
-// How many blocks a rank may have open. The window grows and yields with the marks that results
-// bring (CongestionWindow), and grows no further than twice what the path holds: where no queue
-// marks, more would only wait, and spread the ranks over more blocks than switches wait for. It is
-// never more than all ranks have memory for.
+// Decides how many blocks a rank may have open. The window grows and yields with the marks that
+// results bring (CongestionWindow), and grows no further than twice what the path holds: where no
+// queue marks, more would only wait, and spread the ranks over more blocks than switches wait for.
+// It is never more than all ranks have memory for.
 class BlockWindow {
  public:
-  // As TCP's, for what has not been measured yet (RFC 6928 has 10 segments).
+  // The window begins like TCP's, for what has not been measured yet (RFC 6928 has 10 segments).
   static constexpr std::uint32_t initial = 16;
   // Every path is taken to hold so many: 10 Gbit/s for 150 us. What hosts do in bursts hides how
   // much a shorter one holds.
   static constexpr std::uint32_t held_min = 128;
 
-  // `memory`: blocks that all ranks have room for; without congestion control the window.
+  // All ranks have room for `memory` blocks, which are the window without congestion control.
   BlockWindow(std::uint32_t memory, bool congestion_control)
       : memory_(memory),
         control_(congestion_control),
@@ -30,18 +30,19 @@ class BlockWindow {
 
   std::uint32_t size() const { return window_.size(); }
 
-  // A block is done: whether a queue on the way was congested, and whether this rank had as many
-  // open as it may. Where it had not, nothing tells that more would pass.
+  // Learns from a block that is done whether a queue on the way was congested, and whether this
+  // rank had as many open as it may. Where it had not, nothing tells that more would pass.
   void done(bool congested, bool full) {
     ++done_;
     window_.result(congested, room(), full);
   }
-  // So many so far; wraps.
+  // Returns how many were done so far; wraps.
   std::uint32_t blocks_done() const { return done_; }
 
-  // From the contribution to a block to its result it took so long, and the first `done_before`
-  // blocks were done when it began. As many as were done meanwhile were on the path or waited; the
-  // path alone holds the part of them that the shortest time is of this one (BBR's model).
+  // Learns that it took so long from the contribution to a block to its result, and that the first
+  // `done_before` blocks were done when it began. As many as were done meanwhile were on the path
+  // or waited; the path alone holds the part of them that the shortest time is of this one (BBR's
+  // model).
   void measure(std::uint32_t done_before, Duration took) {
     if (took <= Duration::zero()) {
       return;

@@ -14,16 +14,17 @@
 
 namespace tributary::host {
 
-// How one collective is cut into blocks, one packet each (3.1.3), and who leads which. Large ones
-// end with a block of no elements, the explicit notification of completion (3.3): nobody
+// Tells how one collective is cut into blocks, one packet each (3.1.3), and who leads which. Large
+// ones end with a block of no elements, the explicit notification of completion (3.3): nobody
 // contributes to it before all its other blocks are done.
 class Blocks {
  public:
-  // Beyond that, what lies ahead cannot be told from what lies behind: sequence numbers wrap.
+  // With more blocks, what lies ahead could not be told from what lies behind: sequence numbers
+  // wrap.
   static constexpr std::uint32_t count_max = 1u << (wire::canary_sequence_bits - 1);
 
   Blocks() = default;
-  // `key`: of this call.
+  // `key` is that of this call.
   Blocks(const Call& call, const Job& job, const JobKey& key, std::uint32_t first_sequence,
          std::size_t implicit_release_max)
       : call_(call),
@@ -47,11 +48,11 @@ class Blocks {
   std::uint32_t leader(std::uint32_t block) const {
     return rooted() ? call_.root : block % world_size_;
   }
-  // Number of a block among those of its leader.
+  // Returns the number of a block among those of its leader.
   std::uint32_t led_index(std::uint32_t block) const {
     return rooted() ? block : block / world_size_;
   }
-  // How many blocks `rank` leads.
+  // Returns how many blocks `rank` leads.
   std::uint32_t led_count(std::uint32_t rank) const {
     if (rooted()) {
       return rank == call_.root ? count_ : 0;
@@ -69,7 +70,7 @@ class Blocks {
   std::uint32_t id(std::uint32_t block, std::uint32_t attempt) const {
     return wire::canary_id(sequence(block), attempt);
   }
-  // Of a block of another collective: count() or more; and is_past() or not.
+  // Returns count() or more for a block of another collective, which is_past() or not.
   std::uint32_t block_of_sequence(std::uint32_t sequence) const {
     return (sequence - first_) & wire::canary_sequence_mask;
   }
@@ -83,14 +84,14 @@ class Blocks {
   wire::ElementType type() const { return call_.buffers.type; }
   wire::Operator op() const { return call_.buffers.op; }
 
-  // The caller's data of a block.
+  // These are the caller's data of a block.
   wire::Bytes in(std::uint32_t block) const {
     return {call_.buffers.in + offset(block), bytes(block)};
   }
   wire::MutableBytes out(std::uint32_t block) const {
     return {call_.buffers.out + offset(block), bytes(block)};
   }
-  // What contributions and results carry of it.
+  // These tell what contributions and results carry of it.
   bool data_goes_up() const {
     return call_.collective == Collective::allreduce || call_.collective == Collective::reduce;
   }
@@ -99,7 +100,7 @@ class Blocks {
   }
   std::size_t bytes_up(std::uint32_t block) const { return data_goes_up() ? bytes(block) : 0; }
   std::size_t bytes_down(std::uint32_t block) const { return data_goes_down() ? bytes(block) : 0; }
-  // What the fingerprint of a block gains each time that two sums of it are combined.
+  // Returns what the fingerprint of a block gains each time that two sums of it are combined.
   std::uint64_t mark(std::uint32_t block) const {
     return bytes_up(block) == 0 ? 0 : reduce::mark_of(op());
   }

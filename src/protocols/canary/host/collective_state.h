@@ -16,7 +16,7 @@
 
 namespace tributary::host {
 
-// What the worker and the leader of one rank share about the collective that runs.
+// The worker and the leader of one rank share this about the collective that runs.
 struct CollectiveState {
   CollectiveState(const Job& of, const CanaryTuning& tuned)
       : job(of),
@@ -33,7 +33,8 @@ struct CollectiveState {
     progress.begin(blocks.count(), blocks.has_completion());
     presence.begin();
   }
-  // `congested`: a queue on the way of anything that the block is made of, or of its result.
+  // `congested` means that a queue was, on the way of anything that the block is made of, or of its
+  // result.
   void complete(std::uint32_t block, bool congested) {
     const bool full = progress.open() >= window.size();
     progress.complete(block);

@@ -11,7 +11,8 @@ namespace {
 
 constexpr std::size_t deferred_max = 1024;
 
-// Of contributions that come before their collective has begun here; what is beyond is lost.
+// Contributions that come before their collective has begun here are kept up to this; what is
+// beyond is lost.
 constexpr std::size_t stash_bytes_max = std::size_t{16} << 20;
 
 // An answer goes to the address that a contribution names; only unicast makes sense there.
@@ -111,7 +112,7 @@ Verdict CanaryCollectives::examine(wire::MutableBytes datagram, std::uint8_t ecn
   if (view.error != wire::CanaryError::none) {
     return Verdict::malformed;
   }
-  // To whoever looks at it, now or later, it is one whether the last queue or another was
+  // Whoever looks at it, now or later, need not know whether the last queue or another was
   // congested.
   if (ecn == wire::ecn::ce) {
     view.header->flags |= wire::CanaryHeader::congested_bit;
@@ -188,8 +189,8 @@ Verdict CanaryCollectives::take_contribution(const wire::CanaryHeader& header, w
   return verdict;
 }
 
-// Of a collective that is over. Who asks gets what is kept, or comes late to what was given up; a
-// switch that still holds a descriptor learns that it need not.
+// Takes a packet of a collective that is over. Who asks gets what is kept, or comes late to what
+// was given up; a switch that still holds a descriptor learns that it need not.
 Verdict CanaryCollectives::take_past(const wire::CanaryHeader& header) {
   const std::uint32_t rank = header.rank.value();
   if (header.kind == wire::CanaryKind::request &&
@@ -216,7 +217,8 @@ Verdict CanaryCollectives::take_past(const wire::CanaryHeader& header) {
   return Verdict::stale;
 }
 
-// Nobody can be further ahead than a span; and who sends alone can be told.
+// Nobody can be further ahead than a span; and what a rank contributed alone can be told from a
+// stranger's.
 bool CanaryCollectives::is_stranger(const wire::CanaryHeader& header) const {
   const auto ahead =
       (wire::canary_sequence(header.id.value()) - next_sequence_) & wire::canary_sequence_mask;
@@ -233,7 +235,8 @@ Verdict CanaryCollectives::stash(const wire::CanaryHeader& header, wire::Mutable
   if (is_stranger(header)) {
     return Verdict::foreign;
   }
-  // Contributions of all others to all blocks that fit into a window, while that is not too much.
+  // There is room for contributions of all others to all blocks that fit into a window, while that
+  // is not too much.
   const std::size_t others = state_.job.world_size() - 1;
   const auto fitting = stash_bytes_max / (sizeof header + state_.job.payload_bytes);
   if (stash_.size() >= std::min((state_.progress.window() + 1) * others, fitting)) {
@@ -293,7 +296,7 @@ void CanaryCollectives::send(const DeferredReply& deferred, Outbox& outbox) {
   }
 }
 
-// Once more what became of a block, from where it lies now.
+// Sends once more what became of a block, from where it lies now.
 void CanaryCollectives::replay(const DeferredReply& deferred, Outbox& outbox) {
   const auto& job = state_.job;
   const auto block = state_.blocks.block_of(deferred.id);
@@ -321,7 +324,7 @@ void CanaryCollectives::tell_pending(const DeferredReply& deferred, Outbox& outb
     return;
   }
   auto& bytes = lists_[next_list_++ % pending_lists];
-  // Where all have contributed but this rank: whom it waits for itself.
+  // Where all have contributed but this rank, it tells whom it waits for itself.
   auto ranks = leader_.missing(block, pending_bytes / sizeof(std::uint16_t));
   ranks = ranks.empty() ? worker_.silent_leaders() : ranks;
   auto packet =

@@ -28,10 +28,10 @@
 
 namespace tributary::host {
 
-// One rank's part in the Canary collectives of one job: contributor of most blocks, leader of some.
-// Sequence numbers of blocks go up over collectives; packets of the next one, which come early from
-// peers that are done with this one, are kept, and of earlier ones what this rank led can still be
-// asked for.
+// Runs one rank's part in the Canary collectives of one job: it contributes to most blocks, and
+// leads some. Sequence numbers of blocks go up over collectives. Packets of the next one, which
+// come early from peers that are done with this one, are kept; and what this rank led in the last
+// one can still be asked for.
 class CanaryCollectives final : public Machine {
  public:
   // Precondition: at least two ranks, which agreed on everything in `job` and on the number of the
@@ -43,17 +43,18 @@ class CanaryCollectives final : public Machine {
   void begin(const Call& call, Time now, const Deadline& deadline) override;
   void skip(const Call& call) override;
   void abandon() override { running_ = false; }
-  // Of a full block of the collectives that begin from now on: no more than at first. To be said by
-  // all ranks, between the same two collectives.
+  // Sets the payload of a full block of the collectives that begin from now on: no more than at
+  // first. All ranks have to do so, between the same two collectives.
   void set_payload(std::uint32_t bytes) { state_.job.payload_bytes = bytes; }
-  // From now on a block that the hosts reduced without any switch is a failure.
+  // Makes a block that the hosts reduced without any switch a failure, from now on.
   void require_switches() { state_.switches_required = true; }
 
   void receive(std::span<const Arrival> burst, Time now) override;
-  // `ecn`: as its IP header has it.
+  // `ecn` is what its IP header has.
   void receive(wire::MutableBytes datagram, Time now, std::uint8_t ecn = wire::ecn::not_ect);
   void poll(Outbox& outbox, Time now) override;
-  // It asks for what is late, has blocks reduced again, and gives up by the deadline.
+  // At its deadline the machine expires: it asks for what is late, has blocks reduced again, or
+  // gives up.
   Time deadline() const override;
   void expire(Time now) override;
 
@@ -76,7 +77,7 @@ class CanaryCollectives final : public Machine {
   bool is_stranger(const wire::CanaryHeader& header) const;
   Blocks blocks_of(const Call& call) const;
   const std::optional<Error>& fault() const;
-  // The last collective ended because hosts must not reduce.
+  // Returns whether the last collective ended because hosts must not reduce.
   bool refused() const { return !running_ && fault(); }
   void send_deferred(Outbox& outbox);
   void send(const DeferredReply& deferred, Outbox& outbox);
@@ -93,8 +94,8 @@ class CanaryCollectives final : public Machine {
   std::uint32_t next_sequence_;                // first of the next collective
   std::uint64_t next_call_ = 0;                // its number
   std::vector<std::vector<std::byte>> stash_;  // contributions to the next collective, as they came
-  // Payloads of pending packets, used in turn: more than can be in an outbox and on their way to
-  // the socket.
+  // These are payloads of pending packets, used in turn. There are more than can be in an outbox
+  // and on their way to the socket.
   static constexpr std::size_t pending_lists = 1024;
   static constexpr std::size_t pending_bytes = 128;
   std::vector<std::array<std::byte, pending_bytes>> lists_;

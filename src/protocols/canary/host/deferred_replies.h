@@ -9,7 +9,7 @@
 
 namespace tributary::host {
 
-// A packet that answers another one. What it says is decided when it is sent.
+// This is a packet that answers another one. What it says is decided when it is sent.
 struct DeferredReply {
   enum class Kind : std::uint8_t { replay, failure, pending, release };
   Kind kind = Kind::replay;
@@ -19,8 +19,8 @@ struct DeferredReply {
   bool congested = false;  // replay: a queue on the way of what is answered was
 };
 
-// Replies in the order they came; bounded. One that finds no room is not done: whoever
-// needs it asks again.
+// Holds replies in the order they came. It is bounded: a reply that finds no room is not sent, and
+// whoever needs it asks again.
 class DeferredReplies {
  public:
   explicit DeferredReplies(std::size_t capacity) : slots_(capacity) {}

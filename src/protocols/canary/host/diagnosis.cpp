@@ -42,7 +42,7 @@ std::string diagnose(const CollectiveState& state, const CanaryWorker& worker,
                      const CanaryLeader& leader) {
   const auto& progress = state.progress;
   auto text = state.deadline.explain(name(state.blocks.call().collective)) + ": ";
-  // The lowest first: the later ones may only wait for the window.
+  // The lowest come first: the later ones may only wait for the window.
   std::uint32_t shown = 0;
   for (auto block = progress.base(); block < progress.next() && shown < blocks_shown_max; ++block) {
     if (!progress.done(block)) {

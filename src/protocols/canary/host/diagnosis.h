@@ -9,7 +9,7 @@
 
 namespace tributary::host {
 
-// What a collective that is not done waits for, for people: which ranks did not contribute, which
+// Tells people what a collective that is not done waits for: which ranks did not contribute, which
 // leaders do not answer, and how far it came.
 std::string diagnose(const CollectiveState& state, const CanaryWorker& worker,
                      const CanaryLeader& leader);

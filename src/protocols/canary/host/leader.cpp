@@ -23,7 +23,7 @@ CanaryLeader::CanaryLeader(CollectiveState& state, DeferredReplies& deferred)
 
 void CanaryLeader::grow(std::size_t slots) {
   slots_.assign(slots, Slot(state_.job.world_size()));
-  // Not initialised: what is never used should not take memory.
+  // They are not initialised: what is never used should not take memory.
   accumulators_ = std::make_unique_for_overwrite<std::byte[]>(slots * accumulator_stride_);
   answering_.reserve(slots);
   notifying_.reserve(slots);
@@ -39,7 +39,7 @@ void CanaryLeader::begin() {
     grow(needed);
   }
   free_accumulators_.clear();
-  // Those that the collective comes by: with a large window there are many more.
+  // Only slots that the collective comes by are freed: with a large window there are many more.
   for (std::size_t i = std::min<std::size_t>(slots_.size(), led); i > 0; --i) {
     slots_[i - 1].state = State::free;
     free_accumulators_.push_back(static_cast<std::uint32_t>(i - 1));
@@ -54,8 +54,8 @@ void CanaryLeader::begin() {
   kernel_ = &reduce::kernel(blocks.type(), blocks.op());
 }
 
-// The slot of a block that is not done; null if it belongs to another block, for no honest peer is
-// that far ahead.
+// Returns the slot of a block that is not done; null if it belongs to another block, for no honest
+// peer is that far ahead.
 CanaryLeader::Slot* CanaryLeader::open(std::uint32_t block, Time now) {
   auto& slot = slots_[state_.blocks.led_index(block) % slots_.size()];
   if (slot.state != State::free) {
@@ -95,7 +95,7 @@ Verdict CanaryLeader::take(const wire::CanaryHeader& header, wire::Bytes payload
   const std::uint32_t rank = header.rank.value();
   const bool alone = rank != wire::CanaryHeader::no_rank;
   const auto attempt = wire::canary_attempt(header.id.value());
-  // Whose contribution was not summed up yet can be told from a stranger's.
+  // A contribution that was not summed up yet can be told from a stranger's.
   if (alone ? !is_authentic_contribution(header, state_.job, state_.blocks.key())
             : attempt == wire::canary_direct_attempt) {
     ++state_.statistics.fingerprint_rejections;
@@ -131,8 +131,8 @@ Verdict CanaryLeader::take(const wire::CanaryHeader& header, wire::Bytes payload
   return Verdict::taken;
 }
 
-// To a block that is done. A worker that sends again has no result. From a switch it is a copy, or
-// a stranger's: no data for those.
+// Answers a contribution to a block that is done. A worker that sends again has no result. What
+// comes from a switch is a copy, or a stranger's: those get no data.
 Verdict CanaryLeader::take_late(const wire::CanaryHeader& header) {
   const bool by_switch = header.rank.value() == wire::CanaryHeader::no_rank;
   const auto kind = by_switch ? DeferredReply::Kind::release : DeferredReply::Kind::replay;
@@ -141,7 +141,7 @@ Verdict CanaryLeader::take_late(const wire::CanaryHeader& header) {
   return Verdict::duplicate;
 }
 
-// Of an attempt that was given up.
+// Answers a contribution of an attempt that was given up.
 Verdict CanaryLeader::take_stale(const wire::CanaryHeader& header, const Slot& slot) {
   const std::uint32_t rank = header.rank.value();
   if (rank == wire::CanaryHeader::no_rank) {
@@ -188,13 +188,14 @@ void CanaryLeader::finish_if_complete(Slot& slot, Time now) {
     fail(slot, now);
     return;
   }
-  // What a switch has added up proves nothing before: a stranger could keep the collective waiting.
+  // Before this, what a switch has added up proves nothing: a stranger could keep the collective
+  // waiting.
   state_.deadline.progress(now);
   if (state_.switches_required && !slot.switched) {
     give_up(slot, now, "no switch took part");
     return;
   }
-  // The leader's own part in the last block: that it is done with the others.
+  // The leader's own part in the last block is that it is done with the others.
   if (!state_.blocks.is_completion(slot.block) || state_.progress.only_completion_left()) {
     finish(slot);
   }
@@ -208,7 +209,7 @@ bool CanaryLeader::is_complete(const Slot& slot) const {
              total_tag(state_.job, state_.blocks, state_.blocks.id(slot.block, slot.attempt));
 }
 
-// The fingerprint with this rank's part, which is combined last.
+// Returns the fingerprint with this rank's part, which is combined last.
 std::uint64_t CanaryLeader::total(const Slot& slot) const {
   const auto& blocks = state_.blocks;
   return slot.fingerprint + blocks.mark(slot.block) +
@@ -242,7 +243,7 @@ void CanaryLeader::store(const Slot& slot) {
   kernel_->store(out.data(), sum, elements);
 }
 
-// One answer for each sender.
+// Leaves one answer for each sender.
 void CanaryLeader::choose_answers(Slot& slot) {
   const auto bytes_less = [](const Contributor& a, const Contributor& b) {
     return std::memcmp(&a.reply, &b.reply, sizeof(Reply)) < 0;
@@ -278,7 +279,7 @@ void CanaryLeader::poll(Outbox& outbox) {
   }
 }
 
-// Whether all answers to a block that is done are in the outbox.
+// Puts the answers to a block that is done into the outbox; returns whether all are there.
 bool CanaryLeader::answer_all(Slot& slot, Outbox& outbox) {
   const auto id = state_.blocks.id(slot.block, slot.attempt);
   const auto payload = state_.blocks.down(slot.block);

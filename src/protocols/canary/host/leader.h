@@ -19,9 +19,9 @@
 
 namespace tributary::host {
 
-// The leader's side (3.1.4, 3.2.1, 3.3): adds up the contributions to the blocks that this rank
-// leads, then its own, checks that each rank is in the sum once, and answers every sender. What
-// cannot become a right sum any more is reduced again under the next attempt, at last by the
+// Does the leader's part (3.1.4, 3.2.1, 3.3): adds up the contributions to the blocks that this
+// rank leads, then its own, checks that each rank is in the sum once, and answers every sender.
+// What cannot become a right sum any more is reduced again under the next attempt, at last by the
 // leader alone. A block that is done stays done: its result is all that is ever sent.
 class CanaryLeader {
  public:
@@ -32,10 +32,10 @@ class CanaryLeader {
 
   void begin();
 
-  // A sound contribution of this job to `block`, which this rank leads.
+  // Takes a sound contribution of this job to `block`, which this rank leads.
   Verdict take(const wire::CanaryHeader& header, wire::Bytes payload, std::uint32_t block,
                Time now);
-  // A sound request about `block`, which this rank leads.
+  // Takes a sound request about `block`, which this rank leads.
   Verdict take_request(const wire::CanaryHeader& header, std::uint32_t block, Time now);
 
   // Puts results, restorations and failures into `outbox` as far as it has room. A block is
@@ -45,18 +45,18 @@ class CanaryLeader {
   Time deadline() const { return next_check_; }
   void expire(Time now);
 
-  // Set when a block could not be reduced and the hosts must not do it.
+  // Is set when a block could not be reduced and the hosts must not do it.
   const std::optional<Error>& failure() const { return failure_; }
 
-  // The attempt by which `block`, which this rank leads, was reduced; or not_done.
+  // Returns the attempt by which `block`, which this rank leads, was reduced; or not_done.
   std::uint8_t attempt_done(std::uint32_t block) const {
     return attempts_done_[state_.blocks.led_index(block)];
   }
   const std::vector<std::uint8_t>& attempts_done() const { return attempts_done_; }
   std::uint8_t attempt(std::uint32_t block) const;
-  // How many contributions to `block` are in.
+  // Returns how many contributions to `block` are in.
   std::uint32_t contributions(std::uint32_t block) const;
-  // The ranks that are not known to have contributed to `block`; at most `most`.
+  // Returns the ranks that are not known to have contributed to `block`; at most `most`.
   std::vector<std::uint32_t> missing(std::uint32_t block, std::size_t most) const;
 
  private:
@@ -72,7 +72,7 @@ class CanaryLeader {
     std::uint8_t attempt = 0;
     bool watched = false;    // in watched_
     bool all_known = false;  // all are known to have sent
-    unsigned reminders = 0;  // that the ranks were told of this attempt
+    unsigned reminders = 0;  // how often the ranks were told of this attempt
     std::uint32_t block = 0;
     std::uint32_t contributions = 0;
     std::uint32_t accumulator = 0;
@@ -85,7 +85,7 @@ class CanaryLeader {
     Time patience_until = never;            // with those that are not known to have sent
     std::vector<Contributor> contributors;  // not more than contributions
     std::size_t answered = 0;               // of contributors, in the outbox
-    // Told to contribute again: all ranks below this one. After that, releases go out.
+    // All ranks below this one were told to contribute again. After the last, releases go out.
     std::uint32_t notified = 0;
     std::uint32_t released_attempt = 0;
     std::vector<Reply> releases;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a leader does when contributions are missing or wrong (3.3).
+// This file is what a leader does when contributions are missing or wrong (3.3).
 #include <algorithm>
 #include <string>
 
@@ -36,8 +36,8 @@ Verdict CanaryLeader::take_request(const wire::CanaryHeader& header, std::uint32
     return Verdict::early;
   }
   slot->congested |= header.congested();
-  // It does not know of the new attempt; or its contribution, which can be told from the others,
-  // did not come.
+  // The rank does not know of the new attempt; or its contribution, which can be told from the
+  // others, did not come.
   if (attempt < slot->attempt ||
       (attempt == wire::canary_direct_attempt && !slot->counted.contains(rank))) {
     deferred_.push(
@@ -78,15 +78,15 @@ bool CanaryLeader::all_sent(const Slot& slot) const {
   return true;
 }
 
-// All contributions are in, but the leader's own: to the completion.
+// Returns whether all contributions but the leader's own are in, as can be with the completion.
 bool CanaryLeader::waits_for_itself(const Slot& slot) const {
   return slot.contributions >= state_.job.world_size() - 1;
 }
 
-// When what did not come is taken for lost. If all ranks miss the result, what is on the way has a
-// little time to come; if only some do, though all have sent, as long as a worker waits. In a first
-// attempt ranks that may not have sent are waited for; later all have begun, and failures get lost
-// as well as contributions.
+// Returns when what did not come is taken for lost. If all ranks miss the result, what is on the
+// way has a little time to come; if only some do, though all have sent, it has as long as a worker
+// waits. In a first attempt ranks that may not have sent are waited for; later all have begun, and
+// failures get lost as well as contributions.
 Time CanaryLeader::due(const Slot& slot) const {
   if (waits_for_itself(slot)) {
     return never;
@@ -121,7 +121,7 @@ void CanaryLeader::expire(Time now) {
   }
 }
 
-// Of the block that each rank sends directly those are told again who have not.
+// Tells those ranks again that have not sent their part of a block that each sends directly.
 void CanaryLeader::remind(Slot& slot, Time now) {
   slot.patience_until = now + state_.rtt.timeout(++slot.reminders);
   tell(slot);
@@ -134,7 +134,7 @@ void CanaryLeader::tell(Slot& slot) {
   slot.notified = 0;
 }
 
-// The block is to be reduced under a new id; nobody has a result of it.
+// Has the block reduced under a new id; nobody has a result of it.
 void CanaryLeader::fail(Slot& slot, Time now) {
   const auto next = slot.attempt + 1u;
   if (next < state_.tuning.attempts_max) {
@@ -176,7 +176,7 @@ void CanaryLeader::reissue(Slot& slot, std::uint32_t attempt, Time now) {
   watch(slot);
 }
 
-// Whether all that a failed block entails is in the outbox.
+// Puts all that a failed block entails into the outbox; returns whether it is there.
 bool CanaryLeader::notify_all(Slot& slot, Outbox& outbox) {
   const auto& blocks = state_.blocks;
   for (; slot.notified < state_.job.world_size() && !outbox.full(); ++slot.notified) {

@@ -7,9 +7,9 @@
 
 namespace tributary::host {
 
-// What this rank knows about how far the others are. A rank contributes to the blocks in order, so
-// a contribution to one block, or the result of one (which has everybody's contribution in it),
-// tells about all blocks before.
+// Tells what this rank knows about how far the others are. A rank contributes to the blocks in
+// order, so a contribution to one block, or the result of one (which has everybody's contribution
+// in it), tells about all blocks before.
 class Presence {
  public:
   explicit Presence(std::uint32_t ranks) : sent_below_(ranks) {}
@@ -18,7 +18,7 @@ class Presence {
     std::fill(sent_below_.begin(), sent_below_.end(), 0u);
     all_below_ = 0;
   }
-  // `rank` has contributed to all blocks before `end` that it does not lead.
+  // Notes that `rank` has contributed to all blocks before `end` that it does not lead.
   void has_sent(std::uint32_t rank, std::uint32_t end) {
     sent_below_[rank] = std::max(sent_below_[rank], end);
   }
@@ -27,7 +27,7 @@ class Presence {
   bool knows_sent(std::uint32_t rank, std::uint32_t block) const {
     return block < all_below_ || block < sent_below_[rank];
   }
-  // Whether any block is done, which means that all ranks have begun the collective.
+  // Returns whether any block is done, which means that all ranks have begun the collective.
   bool all_began() const { return all_below_ != 0; }
 
  private:

@@ -7,12 +7,12 @@
 
 namespace tributary::host {
 
-// Which blocks of a collective are open or done on this rank.
+// Tells which blocks of a collective are open or done on this rank.
 //
 // A block is open from when this rank contributed (or passed it by, as its leader) until it is
-// done. How many may be is said each time; never more than the ranks agreed on, the window. A block
-// that was lost does not hold up the others at once: blocks may be opened up to `reach` beyond the
-// lowest one that is not done.
+// done. How many may be open is said each time; never more than the ranks agreed on, the window. A
+// block that was lost does not hold up the others at once: blocks may be opened up to `reach`
+// beyond the lowest one that is not done.
 //
 // A peer can only be done with blocks that this rank opened or leads, so its reach ends less than
 // span() beyond base(): no honest packet concerns a later block.
@@ -44,7 +44,7 @@ class Progress {
     return block < base_ || (block < base_ + span() && done_[block % span()]);
   }
 
-  // With `most` open, no more than the window.
+  // Returns whether a block may be opened, with `most` open at once: no more than the window.
   bool may_open(std::uint32_t most) const {
     const bool all_but_completion = completion_ && !only_completion_left() && !finished();
     const auto end = std::min(blocks_ - (all_but_completion ? 1 : 0), base_ + reach());

@@ -9,14 +9,15 @@
 
 namespace tributary::host {
 
-// How long a worker waits before it asks, and a leader before it gives up.
+// Tells how long a worker waits before it asks, and a leader before it gives up.
 class ResponseTimes : public RttEstimator {
  public:
   using RttEstimator::RttEstimator;
 
-  // How much later than one that was sent after it a result may come, before it is suspected to be
-  // lost. As in RACK (RFC 8985, 6.2) the network shows how wide that is: wider when something that
-  // was asked for came by itself, once per round trip; narrower after a number that did not.
+  // Returns how much later than one that was sent after it a result may come, before it is
+  // suspected to be lost. As in RACK (RFC 8985, 6.2) the network shows how wide that is: wider when
+  // something that was asked for came by itself, once per round trip; narrower after a number that
+  // did not.
   Duration reordering_window() const {
     return std::max<Duration>(smoothed() * (1 << widening_) / window_divisor, window_min);
   }
@@ -33,7 +34,7 @@ class ResponseTimes : public RttEstimator {
       widening_ = std::max(widening_ - 1, 0);
     }
   }
-  // How long nothing must have come before what is missing is taken for lost.
+  // Returns how long nothing must have come before what is missing is taken for lost.
   Duration quiet() const {
     return std::clamp<Duration>(smoothed() / 4, std::chrono::microseconds(500),
                                 std::chrono::milliseconds(50));

@@ -8,7 +8,7 @@
 
 namespace tributary {
 
-// What a communicator's Canary packets amounted to. Bytes are those of header and payload.
+// Counts what a communicator's Canary packets amounted to. Bytes are those of header and payload.
 // Every datagram received is counted in exactly one of the *_received figures, or ignored.
 struct CanaryStatistics {
   std::uint64_t contributions_sent = 0;
@@ -26,7 +26,7 @@ struct CanaryStatistics {
   std::uint64_t pendings_received = 0;
   std::uint64_t releases_received = 0;
 
-  // Loss and faults (3.3).
+  // These count loss and faults (3.3).
   std::uint64_t requests_sent = 0;      // a timer ran out
   std::uint64_t requests_needless = 0;  // of these: the result was on its way
   std::uint64_t requests_received = 0;
@@ -40,7 +40,7 @@ struct CanaryStatistics {
   std::uint64_t fingerprint_rejections = 0;  // wrong sums, and single contributions of strangers
   std::uint64_t switch_sums_seen = 0;        // contributions that a switch summed up or passed on
 
-  // Congestion control.
+  // These belong to congestion control.
   std::uint64_t blocks_marked = 0;  // done: a queue on the way was congested (ECN)
   std::uint64_t window = 0;         // no counter: blocks that may be open, as it stands
 

@@ -11,12 +11,12 @@
 namespace tributary::host {
 namespace {
 
-// Requests that may leave at once, and how soon after that the next. Bounds what a rank adds to a
-// network that is in trouble.
+// So many requests may leave at once, and the next that much later. This bounds what a rank adds to
+// a network that is in trouble.
 constexpr std::size_t requests_at_once = 16;
 constexpr auto request_pause = std::chrono::milliseconds(1);
 
-// Came because it was asked for.
+// Returns whether the result came because it was asked for.
 bool is_replay(const wire::CanaryHeader& header) {
   return header.rank.value() != wire::CanaryHeader::no_rank;
 }
@@ -232,7 +232,7 @@ void CanaryWorker::count_needless(Time now) {
   state_.rtt.asked_needlessly(now);
 }
 
-// It was not lost, only asked about too early.
+// The result was not lost, only asked about too early.
 void CanaryWorker::measure_overdue(const wire::CanaryHeader& header, std::uint32_t block,
                                    Time now) {
   auto& overdue = overdue_[block % overdue_.size()];
@@ -279,7 +279,7 @@ Verdict CanaryWorker::take_failure(const wire::CanaryHeader& header, std::uint32
     return Verdict::early;
   }
   auto& mine = entry(block);
-  // Only directly the same id may be used twice: there each rank is counted by itself.
+  // Only a direct contribution may use the same id twice: each rank is counted by itself there.
   const bool once_more =
       attempt == mine.attempt && attempt == wire::canary_direct_attempt && in_flight(block);
   if (attempt <= mine.attempt && !once_more) {

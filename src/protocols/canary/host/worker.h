@@ -14,8 +14,9 @@
 
 namespace tributary::host {
 
-// The contributor's side (3.1, 3.3): sends this rank's data of every block that another rank leads,
-// takes the results, asks the leader when one does not come, and contributes again when told so.
+// Does the contributor's part (3.1, 3.3): sends this rank's data of every block that another rank
+// leads, takes the results, asks the leader when one does not come, and contributes again when told
+// so.
 class CanaryWorker {
  public:
   // The state outlives the worker.
@@ -26,7 +27,7 @@ class CanaryWorker {
   // Puts contributions and requests into `outbox` as far as it and the window have room.
   void poll(Outbox& outbox, Time now);
 
-  // Sound packets of this job for `block` of the collective that runs.
+  // These take sound packets of this job for `block` of the collective that runs.
   Verdict take_result(const wire::CanaryHeader& header, wire::Bytes payload, std::uint32_t block,
                       Time now);
   Verdict take_failure(const wire::CanaryHeader& header, std::uint32_t block);
@@ -35,20 +36,21 @@ class CanaryWorker {
   Time deadline() const { return next_check_; }
   void expire(Time now);
 
-  // Set when a leader has given a block up that the hosts must not reduce.
+  // Is set when a leader has given a block up that the hosts must not reduce.
   const std::optional<Error>& failure() const { return failure_; }
 
-  // For what is said at the deadline. Whether the leader of `block` does not answer any more.
+  // Returns whether the leader of `block` does not answer any more, to be said at the deadline.
   bool is_unanswered(std::uint32_t block) const;
-  // The leaders of blocks in flight that do not answer.
+  // Returns the leaders of blocks in flight that do not answer.
   std::vector<std::uint32_t> silent_leaders() const;
-  // The ranks that the leader of `block` waits for, as it told; empty if it told nothing.
+  // Returns the ranks that the leader of `block` waits for, as it told; empty if it told nothing.
   std::vector<std::uint32_t> awaited(std::uint32_t block) const;
-  // How many results did not have each rank in them once, as this rank's handler combines them.
+  // Returns how many results did not have each rank in them once, as this rank's handler combines
+  // them.
   std::uint64_t disbelieved() const { return disbelieved_; }
 
  private:
-  // A block in flight; by block modulo reach.
+  // This is a block in flight. Entries lie by block modulo reach.
   struct Entry {
     std::uint8_t attempt = 0;
     std::uint8_t expirations = 0;
@@ -62,12 +64,12 @@ class CanaryWorker {
     Time sent_at{};
     Time timer_from{};
   };
-  // A block that is done because the leader was asked; its result may still be on the way.
+  // This block is done because the leader was asked; its result may still be on the way.
   struct Overdue {
     std::uint32_t id = 0;
     Time sent_at = never;
   };
-  // The last `pending` about the lowest block.
+  // This is the last `pending` about the lowest block.
   struct Awaited {
     static constexpr std::size_t ranks_max = 64;
     std::uint32_t block = 0;

@@ -12,7 +12,7 @@
 namespace tributary::canary {
 namespace {
 
-// The blocks of one job.
+// Feeds the blocks of one job.
 class CanaryFeed {
  public:
   CanaryFeed(const TrafficPlan& plan, const CanaryJob& job, const CanaryFrames& frames,

@@ -9,8 +9,8 @@
 
 namespace tributary::canary {
 
-// Aggregation that can be replayed for ever, without anybody who answers: for every group of blocks
-// first the contributions of all workers but the leader, then, for each block, its result,
+// Feeds aggregation that can be replayed for ever, without anybody who answers: for every group of
+// blocks first the contributions of all workers but the leader, then, for each block, its result,
 // addressed to the switch, which frees the block's descriptor. So the same blocks can begin again
 // when the file does.
 void feed_canary(const TrafficPlan& plan, std::uint32_t blocks, wire::Ipv4Address switch_address,

@@ -13,8 +13,8 @@ using wire::CanaryKind;
 
 constexpr std::uint8_t downwards = CanaryHeader::current_version | CanaryHeader::multicast_bit;
 
-// The checksum of a header that differs from a new one in length, protocol and addresses: the sum
-// of ten words of which six are known.
+// Returns the checksum of a header that differs from a new one in length, protocol and addresses:
+// the sum of ten words of which six are known.
 std::uint16_t checksum_of(const wire::Ipv4Header& ip) {
   constexpr std::uint32_t known =
       0x4500 + wire::Ipv4Header::dont_fragment + (64u << 8) + wire::ip_protocol::udp;
@@ -27,7 +27,7 @@ std::uint16_t checksum_of(const wire::Ipv4Header& ip) {
   return static_cast<std::uint16_t>(~sum);
 }
 
-// What only collisions and requests have.
+// Clears what only collisions and requests have.
 void clear_extras(CanaryHeader& header) {
   header.children = 0;
   header.switch_address = 0;
@@ -59,8 +59,8 @@ CanaryFrame CanaryFrames::at(Packet& packet) const {
   return frame;
 }
 
-// Everything in front of the Canary header but the MAC addresses; `id` and `job` of the header are
-// set.
+// Writes everything in front of the Canary header but the MAC addresses; `id` and `job` of the
+// header are set.
 void CanaryFrames::address(Packet& packet, wire::Ipv4Address source, wire::Ipv4Address destination,
                            std::uint16_t port, std::size_t payload_bytes) const {
   packet.length = frame_bytes(payload_bytes);

@@ -15,7 +15,7 @@
 
 namespace tributary::canary {
 
-// What the packets of one job have in common.
+// The packets of one job have this in common.
 struct CanaryJob {
   std::uint32_t id = 0;
   wire::ElementType type = wire::ElementType::f32;
@@ -26,19 +26,20 @@ struct CanaryJob {
   std::uint64_t key(std::uint32_t block_id) const { return (std::uint64_t{id} << 32) | block_id; }
 };
 
-// One block, and the first hop of what is sent for it; directly over Ethernet that does not matter.
+// This is one block, and the first hop of what is sent for it; directly over Ethernet that does not
+// matter.
 struct CanaryBlock {
   const CanaryJob& job;
   std::uint32_t id;
   wire::MacAddress next_hop;
 };
 
-// As the hosts' library does.
+// Chooses the leader as the hosts' library does.
 inline std::uint32_t leader_of(const traffic::Ranks& ranks, std::uint32_t sequence) {
   return sequence % ranks.count();
 }
 
-// The headers of a Canary frame without IP options. Points into the packet.
+// These are the headers of a Canary frame without IP options. They point into the packet.
 struct CanaryFrame {
   wire::EthernetHeader* ethernet = nullptr;
   wire::Ipv4Header* ip = nullptr;  // null directly over Ethernet
@@ -64,22 +65,24 @@ class CanaryFrames {
     return *reinterpret_cast<const wire::CanaryHeader*>(packet.data() + header_offset_);
   }
 
-  // The contribution of `rank` to a block.
+  // Makes the contribution of `rank` to a block.
   void contribution(Packet& packet, const CanaryBlock& block, std::uint32_t rank, wire::Bytes part,
                     std::uint32_t part_crc) const;
 
   // Turns the contribution of somebody into the leader's answer to him: a result or, after a
-  // collision, a restoration. The payload is there already. `congested`: any contribution was.
+  // collision, a restoration. The payload is there already. `congested` means that any contribution
+  // was.
   void answer(Packet& contribution, const CanaryJob& job, std::uint64_t fingerprint,
               std::uint32_t sum_crc, bool congested) const;
-  // Or into word that there will be no result.
+  // Turns the contribution into word that there will be no result.
   void release(Packet& contribution) const;
 
-  // Whether a header says what a result of that block has to, with a payload of that CRC behind it.
+  // Returns whether a header says what a result of that block has to, with a payload of that CRC
+  // behind it.
   bool is_result(const wire::CanaryHeader& header, const CanaryJob& job, std::uint64_t fingerprint,
                  std::uint32_t sum_crc) const;
 
-  // A result of the leader, from nothing, for the switch at `destination`.
+  // Makes a result of the leader, from nothing, for the switch at `destination`.
   void result(Packet& packet, const CanaryBlock& block, wire::Ipv4Address destination,
               wire::Bytes sum) const;
 

@@ -66,7 +66,7 @@ class CanaryTrafficKind final : public traffic::BlockKind {
   std::optional<std::uint16_t> workers_;
   std::optional<std::uint32_t> first_job_;
   std::string encapsulation_ = "udp";
-  // Of mode pcap.
+  // These are settings of mode pcap.
   std::uint32_t blocks_ = 64;
   std::uint16_t cores_ = 1;  // of the switch, with a file for each
   std::string switch_;       // to which results go
@@ -135,7 +135,7 @@ nlohmann::ordered_json CanaryTrafficKind::settings() const {
           {"kinds", json_of(plan_.kinds)},    {"encapsulation", udp ? "udp" : "ethernet"}};
 }
 
-// To each file what the switch would hand to that core.
+// Gives each file what the switch would hand to that core.
 void CanaryTrafficKind::feed(const traffic::Feed& to) const {
   switching::SwitchConfig blocks_have_owners;
   blocks_have_owners.protocols.emplace<CanaryConfig>();

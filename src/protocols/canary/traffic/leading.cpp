@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The leaders' side of the traffic (3.1.4, 3.2.1).
+// This file is the leaders' side of the traffic (3.1.4, 3.2.1).
 #include <cstring>
 #include <utility>
 

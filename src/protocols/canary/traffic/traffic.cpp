@@ -12,8 +12,8 @@ namespace {
 
 using wire::CanaryKind;
 
-// Of sequence numbers that blocks in flight may be apart, in windows: one that is late or lost does
-// not stop the others.
+// The sequence numbers of blocks in flight may be so many windows apart: one that is late or lost
+// does not stop the others.
 constexpr std::uint32_t reach = 8;
 
 }  // namespace
@@ -71,7 +71,7 @@ std::uint32_t CanaryTraffic::leader_of_turn() const {
                    wire::canary_sequence(static_cast<std::uint32_t>(turn_.first + turn_.place)));
 }
 
-// To the next rank and block that has something to send; false past the last of them.
+// Goes to the next rank and block that has something to send; returns false past the last of them.
 bool CanaryTraffic::advance() {
   do {
     if (!turn_.advance(plan_.workers)) {
@@ -139,7 +139,7 @@ void CanaryTraffic::arrived(PacketPtr packet, std::size_t port, Time now, traffi
   }
 }
 
-// Of a payload that is right to the last bit the CRC is known, which saves reading it twice.
+// The CRC of a payload that is right to the last bit is known, which saves reading it twice.
 bool CanaryTraffic::is_right_result(const Job& job, const wire::CanaryHeader& header,
                                     wire::Bytes payload) const {
   const auto& values = job.material->values;
@@ -171,7 +171,7 @@ void CanaryTraffic::close_block(Job& job, Block& block) {
   --job.open;
 }
 
-// Blocks begin in order, so that only the oldest one need be looked at.
+// Blocks begin in order, so only the oldest one need be looked at.
 void CanaryTraffic::expire(Time now, traffic::Outbox& out) {
   if (!looks_now(now)) {
     return;

@@ -19,7 +19,7 @@
 
 namespace tributary::canary {
 
-// The leader is one of the workers.
+// The leader is one of the workers of a job.
 struct TrafficPlan : traffic::BlockPlan {
   wire::Encapsulation encapsulation = wire::Encapsulation::udp;
   std::uint32_t first_job = 1;
@@ -27,10 +27,10 @@ struct TrafficPlan : traffic::BlockPlan {
   std::uint16_t elements = 256;
 };
 
-// Aggregation with Canary: all workers of some jobs, their leaders included. Workers contribute;
-// the leader of a block adds up what reaches it, adds its own part, and answers each sender; every
-// worker checks every result, whenever it comes. A unit is a block, done when all workers have its
-// result.
+// Makes traffic of aggregation with Canary: all workers of some jobs, their leaders included.
+// Workers contribute; the leader of a block adds up what reaches it, adds its own part, and answers
+// each sender; every worker checks every result, whenever it comes. A unit is a block, done when
+// all workers have its result.
 class CanaryTraffic final : public traffic::BlockTraffic {
  public:
   // Stations and neighbours outlive it.
@@ -41,7 +41,7 @@ class CanaryTraffic final : public traffic::BlockTraffic {
   std::vector<traffic::Figure> figures() const override;
 
  private:
-  // Numbers of one element type and operator.
+  // These are numbers of one element type and operator.
   struct Material {
     explicit Material(const TrafficPlan& plan, const traffic::Reduction& kind);
     traffic::BlockValues values;
@@ -55,7 +55,7 @@ class CanaryTraffic final : public traffic::BlockTraffic {
     std::uint32_t gathered = 0;  // contributions that reached the leader
     std::uint64_t fingerprint = 0;
     bool congested = false;    // any of them
-    PacketList kept;           // by the leader: what reached it
+    PacketList kept;           // what reached the leader, which keeps it
     std::byte* sum = nullptr;  // in the first of them
   };
   struct Job {
@@ -66,7 +66,7 @@ class CanaryTraffic final : public traffic::BlockTraffic {
     std::uint32_t open = 0;
     std::vector<Block> blocks;  // by sequence number, modulo their number
   };
-  // Since the trial began.
+  // These count since the trial began.
   struct Figures {
     std::uint64_t sums = 0;  // contributions that reached leaders
     std::uint64_t answers = 0;
