@@ -73,7 +73,7 @@ bool is_well_formed(const FlareSparseHeader& header) {
          is_shape_possible(header) && is_form_possible(header) && is_kind_possible(header);
 }
 
-// Those of pairs: they say where is written.
+// Checks the offsets of pairs: they say where is written.
 bool has_sound_offsets(const FlareSparseHeader& header, Bytes payload) {
   if (header.form != FlareForm::pairs) {
     return true;

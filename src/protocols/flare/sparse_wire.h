@@ -15,16 +15,16 @@
 
 namespace tributary::wire {
 
-// What stands behind the header of a shard.
+// Tells what stands behind the header of a shard.
 enum class FlareForm : std::uint8_t {
   pairs = 0,  // (index, value): an offset in the block, of two bytes, and the element
   run = 1,    // the elements from `first` on, all of them
 };
 
-// The packet of Flare's sparse allreduce (section 7): one shard of what its sender has for a block.
-// It begins as FlareHeader does, so that both meet on cores in the same way; a bit of the flags
-// tells them apart. Blocks are numbered beside the dense ones, and have a window of their own.
-// docs/reference/wire/flare.md describes every byte.
+// This is the packet of Flare's sparse allreduce (section 7): one shard of what its sender has for
+// a block. It begins as FlareHeader does, so that both meet on cores in the same way; a bit of the
+// flags tells them apart. Blocks are numbered beside the dense ones, and have a window of their
+// own. docs/reference/wire/flare.md describes every byte.
 struct [[gnu::packed]] FlareSparseHeader {
   be32 job;
   be32 run;
@@ -55,7 +55,7 @@ struct [[gnu::packed]] FlareSparseHeader {
   constexpr bool retransmission() const { return (flags & FlareHeader::retransmission_bit) != 0; }
   constexpr bool answers() const { return (flags & FlareHeader::answer_bit) != 0; }
   constexpr std::uint8_t version() const { return flags & FlareHeader::version_mask; }
-  // The last shard of its contribution or result.
+  // Returns whether it is the last shard of its contribution or result.
   constexpr bool is_last() const { return shards != 0 && shard + 1 == shards; }
   // One shard of a contribution asks for all, so that n shards are not answered n times.
   constexpr bool asks() const { return is_last() && retransmission() && !answers(); }
@@ -64,21 +64,22 @@ static_assert(sizeof(FlareSparseHeader) == 64 && alignof(FlareSparseHeader) == 1
 static_assert(offsetof(FlareSparseHeader, window) == offsetof(FlareHeader, window) &&
               offsetof(FlareSparseHeader, flags) == offsetof(FlareHeader, flags));
 
-// Shards of one contribution: as many as a word has bits.
+// One contribution has at most so many shards: as many as a word has bits.
 inline constexpr std::size_t flare_shards_max = 64;
-// Shards that a block takes whose elements are all there. So a switch whose hash table overflows
-// has room for all that is left, whatever it has spilled before.
+// A block takes at most so many shards when its elements are all there. So a switch whose hash
+// table overflows has room for all that is left, whatever it has spilled before.
 inline constexpr std::size_t flare_runs_max = 32;
 inline constexpr std::size_t flare_span_max = 0xffff;
 inline constexpr std::size_t flare_offset_bytes = sizeof(std::uint16_t);
 inline constexpr std::size_t flare_full_min = 64;
 
-// One number per element, of which a zero can be left out: as for host::is_sparse_type().
+// Returns whether an element is one number, of which a zero can be left out, as
+// host::is_sparse_type() does.
 constexpr bool is_flare_sparse_type(ElementType type) {
   return type <= ElementType::i64;
 }
 
-// How the elements of a vector lie in blocks and shards.
+// Tells how the elements of a vector lie in blocks and shards.
 struct FlareSparseShape {
   std::size_t element_bytes;
   std::size_t full;  // bytes
@@ -93,17 +94,18 @@ struct FlareSparseShape {
   constexpr std::size_t shards_of_pairs(std::size_t present) const {
     return std::max<std::size_t>((present + pairs_per_shard() - 1) / pairs_per_shard(), 1);
   }
-  // Whether so many elements of a block are sent as pairs, not all of them as runs: where that
-  // takes fewer bytes, and no more shards, of which pairs may leave more of each empty.
+  // Returns whether so many elements of a block are sent as pairs, not all of them as runs: that is
+  // so where it takes fewer bytes, and no more shards, of which pairs may leave more of each empty.
   constexpr bool prefers_pairs(std::size_t present, std::size_t span) const {
     return present * pair_bytes() < span * element_bytes && shards_of_pairs(present) <= runs(span);
   }
   constexpr std::size_t span_max() const {
     return std::min(flare_span_max, flare_runs_max * elements_per_run());
   }
-  // Elements of a block, where the rank that has most brings `present` of `count` elements: on
-  // average its pairs fill seven eighths of a packet, as those of every other block would not fit
-  // where the average alone fills it. What is never sparse has its elements in one run.
+  // Returns the elements of a block, where the rank that has most brings `present` of `count`
+  // elements: on average its pairs fill seven eighths of a packet, as those of every other block
+  // would not fit where the average alone fills it. What is never sparse has its elements in one
+  // run.
   constexpr std::size_t span(std::uint64_t present, std::uint64_t count) const {
     if (present == 0) {
       return span_max();
@@ -123,14 +125,14 @@ inline std::size_t flare_payload_bytes(const FlareSparseHeader& header) {
          (header.form == FlareForm::pairs ? shape.pair_bytes() : shape.element_bytes);
 }
 
-// Of that one of the pairs in a payload, which are not aligned.
+// Returns the offset of one of the pairs in a payload, which are not aligned.
 inline std::uint16_t flare_offset_at(const std::byte* pair) {
   std::uint16_t offset;
   std::memcpy(&offset, pair, sizeof offset);
   return offset;
 }
 
-// Whether it is for parse_flare_sparse(), of what comes to Flare's port.
+// Returns whether it is for parse_flare_sparse(), of what comes to Flare's port.
 inline bool is_flare_sparse(Bytes bytes) {
   constexpr auto at = offsetof(FlareSparseHeader, flags);
   return bytes.size() > at &&

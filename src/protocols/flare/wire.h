@@ -23,11 +23,11 @@ enum class FlareKind : std::uint8_t {
                      // tells type and operator; without elements
 };
 
-// The packet of "Flare: Flexible In-Network Allreduce" (section 4): "a small header containing the
-// identifier of the allreduce and of the packet within that allreduce". The paper gives no layout;
-// this one is Tributary's. It follows IPv4 and UDP, and is addressed to the multicast group of its
-// reduction tree in both directions. Integers are big-endian, elements little-endian.
-// docs/reference/wire/flare.md describes every byte.
+// This is the packet of "Flare: Flexible In-Network Allreduce" (section 4): "a small header
+// containing the identifier of the allreduce and of the packet within that allreduce". The paper
+// gives no layout; this one is Tributary's. It follows IPv4 and UDP, and is addressed to the
+// multicast group of its reduction tree in both directions. Integers are big-endian, elements
+// little-endian. docs/reference/wire/flare.md describes every byte.
 struct [[gnu::packed]] FlareHeader {
   be32 job;    // the identifier of the allreduce: one per communicator
   be32 run;    // the same for all ranks that met, and drawn anew at each meeting
@@ -44,16 +44,16 @@ struct [[gnu::packed]] FlareHeader {
   be32 payload_crc;  // CRC-32 over the payload
   be32 crc;          // CRC-32 over the 40 bytes before it
 
-  // Sent before: who has the result already answers with it.
+  // The packet was sent before: whoever has the result already answers with it.
   static constexpr std::uint8_t retransmission_bit = 0x40;
-  // Sent because an inquiry came: nobody is asked for what it lacks.
+  // The packet is sent because an inquiry came: nobody is asked for what it lacks.
   static constexpr std::uint8_t answer_bit = 0x20;
   static constexpr std::uint8_t version_mask = 0x1f;
   static constexpr std::uint8_t current_version = 1;
 
   constexpr bool retransmission() const { return (flags & retransmission_bit) != 0; }
   constexpr bool answers() const { return (flags & answer_bit) != 0; }
-  // Sent again by a timeout, to hear what became of the block.
+  // Returns whether a timeout had it sent again, to hear what became of the block.
   constexpr bool asks() const { return retransmission() && !answers(); }
   constexpr std::uint8_t version() const { return flags & version_mask; }
 };
@@ -61,7 +61,7 @@ static_assert(sizeof(FlareHeader) == 44 && alignof(FlareHeader) == 1);
 
 inline constexpr std::uint16_t flare_udp_port = 17257;
 
-// Blocks in flight that a switch can be told to expect.
+// A switch can be told to expect so many blocks in flight at most.
 inline constexpr std::uint32_t flare_window_max = 4096;
 
 // A switch keeps a tree's blocks in so many slots, by the low bits of their numbers: two windows or
@@ -77,7 +77,8 @@ constexpr std::uint32_t flare_flow_of(std::uint64_t block, std::uint32_t window)
   return static_cast<std::uint32_t>(block) & (std::min(flare_slots(window), flare_flows) - 1);
 }
 
-// What all packets of a block have in common, for choosing the owning core and the UDP source port.
+// Returns what all packets of a block have in common, for choosing the owning core and the UDP
+// source port.
 constexpr std::uint64_t flare_key(std::uint32_t job, std::uint32_t flow) {
   return (std::uint64_t{job} << 32) | flow;
 }
@@ -97,7 +98,7 @@ struct FlareView {
 // Checks every field and both CRCs. `bytes` is everything behind the UDP header.
 FlareView parse_flare(MutableBytes bytes);
 
-// flare_key() of the packet's block without further checks; 0 if truncated.
+// Returns the flare_key() of the packet's block without further checks; 0 if truncated.
 inline std::uint64_t peek_flare_key(Bytes bytes) {
   const auto* header = Cursor(bytes).take<FlareHeader>();
   return header == nullptr ? 0 : flare_key(header->job.value(), flare_flow_of(*header));

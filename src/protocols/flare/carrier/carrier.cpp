@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A communicator's collectives by Flare, and whether its reduction tree answers.
+// Runs a communicator's collectives by Flare, and finds out whether its reduction tree answers.
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -69,7 +69,7 @@ Result<Choice> choose_sparse(const CommunicatorOptions& options, const FlareColl
       why};
 }
 
-// An empty block of each flow.
+// Reduces an empty block of each flow.
 Result<void> reduce_empty_blocks(Runner& runner, const Deadline& until) {
   const auto full = flare_sparse_full(runner.job().payload_bytes);
   const wire::FlareSparseShape shape{wire::element_bytes(wire::ElementType::f32), full};
@@ -100,7 +100,8 @@ class FlareCarrier final : public MachineCarrier<FlareCollectives> {
   }
 
   bool takes_sparse() const override { return takes_sparse_; }
-  // What a tree that is reproducible is for; ranks are not told whether theirs is.
+  // Returns whether a reproducible tree is meant for these; ranks are not told whether theirs is
+  // one.
   bool orders(const Buffers& buffers) const override {
     return exact::is_float(buffers.type) &&
            (buffers.op == wire::Operator::sum || buffers.op == wire::Operator::prod);
@@ -109,7 +110,7 @@ class FlareCarrier final : public MachineCarrier<FlareCollectives> {
   std::size_t packets_max() const override { return Chunks::count_max; }
 
  private:
-  // A full packet of each flow: every core that has some of the blocks is asked.
+  // Sends a full packet of each flow, so that every core that has some of the blocks is asked.
   Result<Choice> find_out_dense(Ring& ring, const Deadline& until) {
     const auto bytes = std::size_t{wire::flare_flows} * machine().job().payload_bytes;
     return look(runner(), ring, {bytes}, until).and_then([&](const Observation& observation) {

@@ -9,12 +9,12 @@
 
 namespace tributary::host {
 
-// The group of a reduction tree, from text.
+// Returns the group of a reduction tree, from text.
 Result<wire::Ipv4Address> flare_group_of(const std::string& text);
 
-// A UDP socket at Flare's port, which jobs on one host share, that hears nothing but the group of a
-// reduction tree, on the interface of a local address; and others that send to it, one for each
-// wire::flow_of(), so that source ports tell apart the blocks of different cores.
+// Opens a UDP socket at Flare's port, which jobs on one host share, that hears nothing but the
+// group of a reduction tree, on the interface of a local address; and others that send to it, one
+// for each wire::flow_of(), so that source ports tell apart the blocks of different cores.
 Result<DatagramSocket> open_flare_socket(wire::Ipv4Address local, wire::Ipv4Address group);
 
 }  // namespace tributary::host

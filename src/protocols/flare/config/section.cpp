@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// [switch.flare] and its trees.
+// This file reads, checks and describes [switch.flare] and its trees.
 #include <any>
 #include <cstdint>
 #include <string>
@@ -99,8 +99,8 @@ std::uint32_t packets(const std::any& settings) {
   return std::any_cast<const FlareConfig&>(settings).working_memory;
 }
 
-// The windows of each tree. Trees of a controller, which are not known yet, have no more blocks in
-// flight than the rest of the memory has room for.
+// The windows of each tree may come at once. Trees of a controller, which are not known yet, have
+// no more blocks in flight than the rest of the memory has room for.
 std::uint64_t frames_at_once(const std::any& settings) {
   const auto& flare = std::any_cast<const FlareConfig&>(settings);
   std::uint64_t windows = 0;

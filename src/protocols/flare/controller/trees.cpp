@@ -89,8 +89,8 @@ std::vector<TreePart> list(const switching::SwitchConfig& config) {
   return parts;
 }
 
-// How many trees fit depends on their windows and children: so many of the smallest. A switch says
-// whether there is room when it is asked to take one.
+// How many trees fit depends on their windows and children, so this tells how many of the smallest
+// do. A switch says whether there is room when it is asked to take one.
 nlohmann::json room(const switching::SwitchConfig& config) {
   const auto packets = config.protocols.get<FlareConfig>().working_memory;
   TreeConfig smallest;

@@ -5,7 +5,7 @@
 
 namespace tributary::flare {
 
-// How switches take reduction trees from the network manager (section 4 of the paper).
+// Lets switches take reduction trees from the network manager (section 4 of the paper).
 extern const control::TreeSupport tree_support;
 
 }  // namespace tributary::flare

@@ -19,7 +19,7 @@ bool Accumulator::begin(const Shape& shape, PacketPtr& packet, WorkingMemory& me
   return true;
 }
 
-// All but the first, which is the packet itself.
+// Takes all buffers but the first, which is the packet itself.
 bool Accumulator::reserve(const Shape& shape, PacketPool& pool) {
   for (std::size_t i = 1; i < shape.buffers; ++i) {
     buffers_[i] = pool.allocate();

@@ -14,7 +14,7 @@
 
 namespace tributary::flare {
 
-// What the elements of a block are, and how they are added up.
+// Tells what the elements of a block are, and how they are added up.
 struct Shape {
   explicit Shape(const wire::FlareHeader& header)
       : kernel(reduce::kernel(header.element_type, header.op)),
@@ -23,7 +23,7 @@ struct Shape {
         element_bytes(wire::element_bytes(header.element_type)),
         buffers(kernel.accumulator_bytes / element_bytes) {}
 
-  // Which of the elements stand in a buffer, where several share them.
+  // Tells which of the elements stand in a buffer, where several buffers share them.
   struct Part {
     std::size_t first;
     std::size_t count;
@@ -40,25 +40,26 @@ struct Shape {
   std::size_t buffers;  // that a sum takes: floats of less than 32 bits are added as f32
 };
 
-// Whether a sum of that kind, which is valid, takes one packet while it grows, and can go from core
-// to core as it is. A handler may be missing.
+// Returns whether a sum of that kind, which is valid, takes one packet while it grows, and can go
+// from core to core as it is. A handler may be missing.
 inline bool is_summed_in_place(const wire::FlareHeader& header) {
   const auto* kernel = reduce::find_kernel(header.element_type, header.op);
   return kernel != nullptr && kernel->in_place;
 }
 
-// The sum of some contributions to a block while it grows, in an aggregation buffer, or several.
-// Packets are nothing but elements here.
+// Holds the sum of some contributions to a block while it grows, in an aggregation buffer, or
+// several. Packets are nothing but elements here.
 class Accumulator {
  public:
   explicit operator bool() const { return buffers_[0] != nullptr; }
 
-  // The first one becomes a buffer. False: there are not enough of them, and nothing has changed.
+  // Makes the first packet a buffer. Returns false if there are not enough of them; then nothing
+  // has changed.
   bool begin(const Shape& shape, PacketPtr& packet, WorkingMemory& memory);
   void add(const Shape& shape, const Packet& packet);
   // Adds what is in the other one, of the same shape, and empties that.
   void merge(const Shape& shape, Accumulator& other, WorkingMemory& memory);
-  // The sum, in the block's own format; nothing is left here.
+  // Returns the sum, in the block's own format; nothing is left here.
   PacketPtr take(const Shape& shape, WorkingMemory& memory);
   void clear(WorkingMemory& memory);
 

@@ -8,11 +8,11 @@
 #include "packet/packet.h"
 #include "protocols/flare/engine/accumulator.h"
 
-// How the contributions to a block are added up (section 6): each of these makes one of them part
-// of a sum. Both return false where there is no buffer for it; then nothing has changed.
+// These decide how the contributions to a block are added up (section 6): each makes one of them
+// part of a sum. Both return false where there is no buffer for it; then nothing has changed.
 namespace tributary::flare {
 
-// Aggregation using a single buffer (6.1): in the order in which they come.
+// Adds in a single buffer (6.1), in the order in which contributions come.
 class SingleBuffer {
  public:
   SingleBuffer(Accumulator& buffer, const Shape& shape, WorkingMemory& memory)
@@ -26,17 +26,17 @@ class SingleBuffer {
   WorkingMemory& memory_;
 };
 
-// Tree aggregation (6.3): child i comes to buffer i, and two buffers are combined only when all
-// that belongs in them is there, the lower one first. So the same contributions are added in the
-// same order, however they come, and nobody waits for another one. In the end the sum is in the
+// This is tree aggregation (6.3): child i comes to buffer i, and two buffers are combined only when
+// all that belongs in them is there, the lower one first. So the same contributions are added in
+// the same order, however they come, and nobody waits for another one. In the end the sum is in the
 // first buffer.
 class TreeAggregation {
  public:
-  // A buffer for each child.
+  // There is a buffer for each child.
   TreeAggregation(std::span<Accumulator> buffers, const Shape& shape, WorkingMemory& memory)
       : buffers_(buffers), shape_(shape), memory_(memory) {}
 
-  // `arrived`: those that were added before, by index.
+  // `arrived` has the children that were added before, by index.
   bool add(std::size_t child, std::uint64_t arrived, PacketPtr& packet);
 
  private:

@@ -26,7 +26,7 @@ Fault find_memory_fault(const FlareConfig& config, std::size_t index) {
                        std::to_string(left) + " are left: narrow its windows, or give more memory"};
 }
 
-// Sparse blocks are added up in the order in which they come.
+// Sparse blocks are added up in the order in which they come, so a reproducible tree has none.
 Fault find_window_fault(const TreeConfig& tree) {
   if (tree.window < 1 || tree.window > wire::flare_window_max) {
     return TreeFault{"window", "`window` is out of range",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What comes up the tree, and what becomes of it when nobody is missing.
+// This file handles what comes up the tree, and what becomes of it when nobody is missing.
 #include <utility>
 
 #include "protocols/flare/engine/drop_reasons.h"
@@ -47,11 +47,11 @@ void FlareEngine::accept(Incoming& in, std::uint64_t children) {
   if (tree.missing(slot) == 0) {
     complete(in);
   } else if (header.asks()) {
-    ask_missing(in);  // who may have the result of what was sent before
+    ask_missing(in);  // somebody may have the result of what was sent before
   }
 }
 
-// Who sends again lacks the result.
+// Whoever sends again lacks the result.
 void FlareEngine::repeat(Incoming& in) {
   auto& [tree, slot, ingress, burst] = static_cast<Cause&>(in);
   ++tree.counters.duplicates;

@@ -3,7 +3,7 @@
 
 #include "protocols/drop_reasons.h"
 
-// Why the engine drops packets.
+// The engine drops packets for these reasons.
 #define TRIBUTARY_FLARE_DROP_REASONS(X)                                                \
   X(truncated)  /* shorter than header and elements */                                 \
   X(oversized)  /* longer than header and elements */                                  \

@@ -102,7 +102,7 @@ void FlareEngine::handle_dense(engine::Arrival& arrival, const Place& place, con
   }
 }
 
-// As long as a tree is active.
+// Looks for silent jobs soon, which goes on as long as a tree is active.
 void FlareEngine::look_soon(Time now) {
   next_look_ = std::min(next_look_, now + look_interval);
 }

@@ -22,8 +22,8 @@
 
 namespace tributary::flare {
 
-// The switch's part of Flare (section 4) on one core: aggregation of the blocks of each job up its
-// reduction tree. Here is what is done for dense blocks, SparseEngine does the same for sparse
+// Does the switch's part of Flare (section 4) on one core: it adds up the blocks of each job on
+// their way up its reduction tree. This class does so for dense blocks, SparseEngine for sparse
 // ones. The sum of a block's contributions goes to the parent; at the root it is the result, which
 // goes down to all. What was sent is kept until no rank can lack it.
 class FlareEngine final : public engine::Engine {
@@ -46,7 +46,8 @@ class FlareEngine final : public engine::Engine {
   bool reconfigure(const FlareConfig& config);
 
  private:
-  // Where a packet belongs, by its header, which is not checked yet; null where it has no tree.
+  // Tells where a packet belongs, by its header, which is not checked yet; null where it has no
+  // tree.
   struct Place {
     Tree* tree = nullptr;
     Slot* slot = nullptr;  // of a sparse packet null, too
@@ -60,32 +61,33 @@ class FlareEngine final : public engine::Engine {
   void handle_dense(engine::Arrival& arrival, const Place& place, const Burst& burst);
   void look_soon(Time now);
 
-  // Contributions.
+  // These handle contributions.
   void contribute(Incoming& in);
   void accept(Incoming& in, std::uint64_t children);
   void repeat(Incoming& in);
   void complete(const Cause& cause);
 
-  // Results.
+  // These handle results.
   void take_result(Incoming& in);
   void multicast(const Cause& cause, PacketPtr elements, const Headers& headers,
                  std::uint64_t children);
 
-  // What is kept, once more; those who come have lost something, or somebody above has.
+  // These send what is kept once more; whoever asks has lost something, or somebody above has.
   void send_again(const Cause& cause, std::uint8_t flags, PortIndex port);
   void replay(const Cause& cause, std::uint8_t flags);
   void resend(const Cause& cause, std::uint8_t flags);
 
-  // Inquiries.
+  // These handle inquiries.
   void take_inquiry(Incoming& in);
   void ask_missing(const Cause& cause);
   void inquire(const Cause& cause, const wire::FlareHeader& about, std::uint64_t children);
 
-  // Refusals.
+  // These handle refusals.
   void refuse(const Incoming& in, BlockKind kind);
   void take_refusal(Incoming& in);
 
-  // Partial sums of blocks that other cores own, and of this core's own that others hand over.
+  // These handle partial sums of blocks that other cores own, and of this core's own that others
+  // hand over.
   bool is_worth_gathering(const engine::Arrival& arrival, const Place& place, const Burst& burst);
   bool gather_one(engine::Arrival& arrival, const Place& place, const Burst& burst);
   void pass_on(engine::Arrival& arrival, const Place& place, const Burst& burst);

@@ -13,7 +13,7 @@
 
 namespace tributary::flare {
 
-// What stands before the elements of every packet that this engine sends.
+// These headers stand before the elements of every packet that this engine sends.
 template <typename Header>
 struct [[gnu::packed]] HeadersWith : engine::GroupHeaders {
   Header flare;
@@ -23,8 +23,8 @@ struct [[gnu::packed]] HeadersWith : engine::GroupHeaders {
 using Headers = HeadersWith<wire::FlareHeader>;
 using SparseHeaders = HeadersWith<wire::FlareSparseHeader>;
 
-// What all packets of a block have in common: those that differ cannot be added up, and no result
-// is of another kind than its sum.
+// Returns whether two headers agree in what all packets of a block have in common: those that
+// differ cannot be added up, and no result is of another kind than its sum.
 inline bool is_like(const wire::FlareHeader& a, const wire::FlareHeader& b) {
   return a.elements == b.elements && a.element_type == b.element_type && a.op == b.op;
 }
@@ -39,12 +39,13 @@ inline std::size_t payload_bytes(const wire::FlareSparseHeader& header) {
   return wire::flare_payload_bytes(header);
 }
 
-// Of a tree's packets that begin at this switch, but for what depends on the packet.
+// Returns the headers of a tree's packets that begin at this switch, but for what depends on the
+// packet.
 inline engine::GroupHeaders headers_of(const TreeConfig& tree, const engine::SwitchIdentity& self) {
   return engine::group_headers(tree.group, self, wire::flare_udp_port);
 }
 
-// Those of one packet, whose own header is sealed already.
+// Returns the headers of one packet, whose own header is sealed already.
 template <typename Header>
 HeadersWith<Header> complete(const engine::GroupHeaders& usual, const Header& header,
                              std::uint8_t ttl) {

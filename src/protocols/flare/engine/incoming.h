@@ -18,7 +18,8 @@ namespace tributary::flare {
 
 using engine::Burst;
 
-// Whose block it is, dense or sparse, and by what it came that something is done for it.
+// Tells whose block it is, dense or sparse, and by which port it came that something is done for
+// it.
 template <typename SlotOfBlock>
 struct CauseFor {
   Tree& tree;
@@ -27,7 +28,8 @@ struct CauseFor {
   const Burst& burst;
 };
 
-// One packet that passed every check, of a tree that is in its run; whoever keeps it moves it away.
+// This is one packet that passed every check, of a tree that is in its run; whoever keeps it moves
+// it away.
 template <typename SlotOfBlock, typename Header>
 struct IncomingFor : CauseFor<SlotOfBlock> {
   PacketPtr packet;
@@ -36,10 +38,10 @@ struct IncomingFor : CauseFor<SlotOfBlock> {
   wire::Bytes payload;
 
   bool is_of_slot() const { return this->slot.is_of(header.block.value()); }
-  // Whom it came from.
+  // Returns the child that it came from.
   std::size_t child() const { return this->tree.ports().child_of(this->ingress); }
   bool is_from_parent() const { return this->tree.ports().is_parent(this->ingress); }
-  // All below this switch but whoever it came from.
+  // Returns all below this switch but whoever it came from.
   std::uint64_t other_children() const {
     const auto all = this->tree.ports().all_children();
     return is_from_parent() ? all : all & ~(std::uint64_t{1} << child());
@@ -49,7 +51,8 @@ struct IncomingFor : CauseFor<SlotOfBlock> {
   void absorb() { this->burst.actions.absorb(std::move(packet)); }
 };
 
-// Whether it is like all dense packets of the tree, with as many ranks in it as there can be.
+// Returns whether it is like all dense packets of the tree, with as many ranks in it as there can
+// be.
 inline bool is_of_tree(const wire::FlareHeader& header, const TreeConfig& tree) {
   const auto contributions = header.contributions.value();
   const bool is_count_possible = header.kind == wire::FlareKind::result
@@ -59,8 +62,8 @@ inline bool is_of_tree(const wire::FlareHeader& header, const TreeConfig& tree) 
          is_count_possible;
 }
 
-// Why a packet is none of the tree's, of which it is not known yet whether it fits; no value if it
-// is.
+// Returns why a packet is none of the tree's; no value if it is. It is not known yet whether it
+// fits.
 template <typename View>
 std::optional<DropReason> refusal(const engine::Arrival& arrival, const View& view,
                                   const Tree* tree) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the engine tells operators. Not on the packet path: allocates freely.
+// This is what the engine tells operators. It is not on the packet path, so it allocates freely.
 #include "engine/waiting_blocks.h"
 #include "protocols/flare/engine/engine.h"
 
@@ -19,7 +19,7 @@ std::uint64_t sparse_gathering_high_water(const Tree& tree) {
   return tree.sparse() == nullptr ? 0 : tree.sparse()->gathering_high_water();
 }
 
-// Those that gather, dense and sparse.
+// Returns the blocks that gather, dense and sparse.
 std::vector<engine::WaitingBlock> waiting_in(const Tree& tree) {
   std::vector<engine::WaitingBlock> all;
   for (const auto& slot : tree.slots()) {

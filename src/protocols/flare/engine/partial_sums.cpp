@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What comes to a core of blocks that another one owns. What is out of the ordinary goes to the
-// owner as it came, and is judged there; the rest is added up here, and goes as one.
+// This file handles what comes to a core of blocks that another one owns. What is out of the
+// ordinary goes to the owner as it came, and is judged there; the rest is added up here, and goes
+// as one.
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -56,10 +57,10 @@ void FlareEngine::pass_on(engine::Arrival& arrival, const Place& place, const Bu
   burst.actions.pass_on(std::move(arrival.packet), core);
 }
 
-// Whether others are to come, so that the packet is no partial sum by itself. Of its header, which
-// nobody has checked, two things are believed here, if it comes from a child's address: what it is
-// waited with, which costs time alone, and its window, by which the owner was found, so that the
-// slot is none of this core's own blocks.
+// Returns whether others are to come, so that the packet is no partial sum by itself. Its header,
+// which nobody has checked, is believed here in two things if it comes from a child's address: its
+// block and run, by which it waits with others at no cost but time, and its window, by which the
+// owner was found, so that the slot is none of this core's own blocks.
 bool FlareEngine::is_worth_gathering(const engine::Arrival& arrival, const Place& place,
                                      const Burst& burst) {
   if (place.slot == nullptr || place.tree->partials() == nullptr) {
@@ -89,7 +90,7 @@ bool FlareEngine::is_worth_gathering(const engine::Arrival& arrival, const Place
   return false;
 }
 
-// False: the packet is for the owner, and nothing was changed in it.
+// Returns false if the packet is for the owner; then nothing was changed in it.
 bool FlareEngine::gather_one(engine::Arrival& arrival, const Place& place, const Burst& burst) {
   if (!is_worth_gathering(arrival, place, burst)) {
     return false;
@@ -126,7 +127,7 @@ bool FlareEngine::gather_one(engine::Arrival& arrival, const Place& place, const
   return true;
 }
 
-// If the slot has a partial sum.
+// Hands over the partial sum of the slot, if it has one.
 void FlareEngine::hand_over_partial(Tree& tree, Slot& slot, engine::Actions& actions) {
   if (slot.state != Slot::State::partial) {
     return;
@@ -138,7 +139,7 @@ void FlareEngine::hand_over_partial(Tree& tree, Slot& slot, engine::Actions& act
   actions.hand_over(std::move(packet), core, static_cast<std::size_t>(FlareConfig::row));
 }
 
-// What has waited long enough, for whoever may come by another core.
+// Hands over what has waited long enough for whoever may come by another core.
 void FlareEngine::hand_over_overdue(Time now, engine::Actions& actions) {
   if (now < next_hand_over_) {
     return;
@@ -171,8 +172,8 @@ void FlareEngine::merge(PacketList sums, Time now, engine::Actions& actions) {
   }
 }
 
-// Why that cannot be; no value if it is done. All ranks in a partial sum have to send again where
-// one of them had done so already.
+// Merges a partial sum into its block. Returns why that cannot be; no value if it is done. All
+// ranks in a partial sum have to send again where one of them had done so already.
 std::optional<DropReason> FlareEngine::merge_into(Tree* tree, const PartialSum& partial,
                                                   PacketPtr& packet, const Burst& burst) {
   if (tree == nullptr) {

@@ -13,7 +13,7 @@
 
 namespace tributary::flare {
 
-// What stands before the elements of a partial sum on its way to the core that owns its block.
+// This stands before the elements of a partial sum on its way to the core that owns its block.
 struct PartialSum {
   wire::FlareHeader header;    // what is common to all, and the sums of what is not; not sealed
   std::uint64_t children = 0;  // whose contributions are in it, by index
@@ -21,14 +21,14 @@ struct PartialSum {
 
 // Some contributions to a tree's blocks come to cores that do not own them. Such a core has an
 // aggregation buffer of its own for a block, as with several buffers in the paper (6.2), and the
-// owner merges. Here is, for one tree on one core, who is waited for, and which partial sums wait,
-// by the number of their slots.
+// owner merges. This tells, for one tree on one core, who is waited for, and which partial sums
+// wait, by the number of their slots.
 class Partials {
  public:
-  // Whoever is missing then may come, but not here: it was lost, or took another way.
+  // Whoever is missing after this may come, but not here: it was lost, or took another way.
   static constexpr Duration wait_max = std::chrono::milliseconds(1);
 
-  // `cores`: more than one.
+  // `cores` is more than one.
   Partials(std::uint32_t window, unsigned cores)
       : usual_(wire::flare_flow_of(~std::uint64_t{0}, window) + 1),
         links_(wire::flare_slots(window) + 1),
@@ -36,13 +36,13 @@ class Partials {
     links_[end_of_line()] = {end_of_line(), end_of_line()};
   }
 
-  // Children whose contributions to blocks of the same flow came here before, a bit each. A network
-  // card and Linux keep a flow on one core.
+  // Returns the children whose contributions to blocks of the same flow came here before, a bit
+  // each. A network card and Linux keep a flow on one core.
   std::uint64_t usual(std::uint64_t block) const { return usual_[block & (usual_.size() - 1)]; }
   void note(std::uint64_t block, std::size_t child) {
     usual_[block & (usual_.size() - 1)] |= std::uint64_t{1} << child;
   }
-  // No others came in time.
+  // Notes that no others came in time.
   void correct(std::uint64_t block, std::uint64_t children) {
     usual_[block & (usual_.size() - 1)] = children;
   }

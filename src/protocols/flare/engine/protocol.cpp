@@ -13,8 +13,8 @@ std::uint64_t key(const engine::Frame& frame) {
   return wire::peek_flare_key(frame.payload);
 }
 
-// What comes for the first time, and is dense, of elements whose sum is in one packet. All else is
-// for who knows what is there.
+// Returns whether the packet comes for the first time, and is dense, of elements whose sum is in
+// one packet. All else is for the core that knows what is there.
 bool may_gather(const engine::Frame& frame) {
   const auto* header = wire::Cursor(frame.payload).take<wire::FlareHeader>();
   return header != nullptr && header->kind == wire::FlareKind::contribution &&

@@ -5,9 +5,9 @@
 
 namespace tributary::flare {
 
-// IPv4, UDP and Flare's port. The key of a packet is its job and the flow of its block, so that a
-// job's blocks are spread over cores and each of them meets on one; 0 if the packet is too short
-// for its header.
+// The engine takes IPv4, UDP and Flare's port. The key of a packet is its job and the flow of its
+// block, so that a job's blocks are spread over cores and each of them meets on one; 0 if the
+// packet is too short for its header.
 extern const engine::EngineKind engine_kind;
 
 }  // namespace tributary::flare

@@ -5,7 +5,7 @@
 
 namespace tributary::flare {
 
-// The same is not sent up again, nor asked for again, more often.
+// Nothing is sent up again, nor asked for again, more often than this.
 inline constexpr Duration repeat_interval = std::chrono::milliseconds(1);
 
 // Marks the time if it has come to tell others of a block, or to ask them, once more.

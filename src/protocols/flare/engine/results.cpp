@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What goes down the tree, what is kept for those who lose it, and how somebody who has it is
-// found where it is lost; and who cannot have any. A rank has either a block's result or what it
-// contributed to it: so whoever is asked sends one or the other, and nothing is ever lost for good.
+// This file handles what goes down the tree, what is kept for those who lose it, how somebody who
+// has it is found where it is lost, and who cannot have any. A rank has either a block's result or
+// what it contributed to it: so whoever is asked sends one or the other, and nothing is ever lost
+// for good.
 #include <bit>
 #include <utility>
 
@@ -13,7 +14,7 @@
 namespace tributary::flare {
 namespace {
 
-// What asks for the result of that block.
+// Returns the header that asks for the result of that block.
 wire::FlareHeader inquiry_about(const wire::FlareHeader& about) {
   auto header = about;
   header.kind = wire::FlareKind::inquiry;
@@ -25,8 +26,8 @@ wire::FlareHeader inquiry_about(const wire::FlareHeader& about) {
   return header;
 }
 
-// What tells whoever sent that contribution that its block is of another kind. It has the tag that
-// only those can know through whom the contribution went.
+// Returns the header that tells whoever sent that contribution that its block is of another kind.
+// It has the tag that only those can know through whom the contribution went.
 wire::FlareHeader refusal_of(const wire::FlareHeader& contribution, BlockKind kind) {
   auto header = contribution;
   header.kind = wire::FlareKind::refusal;
@@ -40,8 +41,8 @@ wire::FlareHeader refusal_of(const wire::FlareHeader& contribution, BlockKind ki
 
 }  // namespace
 
-// From the parent, or from a child that was asked: then it is news to whoever is above, as a sum
-// would be.
+// Takes a result from the parent, or from a child that was asked: then it is news to whoever is
+// above, as a sum would be.
 void FlareEngine::take_result(Incoming& in) {
   auto& [tree, slot, ingress, burst] = static_cast<Cause&>(in);
   const bool is_known = in.is_of_slot();
@@ -105,7 +106,7 @@ void FlareEngine::resend(const Cause& cause, std::uint8_t flags) {
 }
 
 void FlareEngine::take_inquiry(Incoming& in) {
-  // Not a question again, or two switches would ask each other for ever.
+  // This is not a question again, or two switches would ask each other for ever.
   constexpr auto sum_flags = wire::FlareHeader::retransmission_bit | wire::FlareHeader::answer_bit;
   ++in.tree.counters.inquiries;
   if (!in.is_of_slot()) {
@@ -120,7 +121,7 @@ void FlareEngine::take_inquiry(Incoming& in) {
   in.absorb();
 }
 
-// Those whose contributions a block waits for that gathers.
+// Asks the children whose contributions are missing in a block that gathers.
 void FlareEngine::ask_missing(const Cause& cause) {
   if (is_time(cause.slot.told, cause.burst.now)) {
     inquire(cause, cause.slot.header, cause.tree.missing(cause.slot));
@@ -135,15 +136,15 @@ void FlareEngine::inquire(const Cause& cause, const wire::FlareHeader& about,
                cause.burst.actions);
 }
 
-// The contribution cannot be in its block, which is of that kind.
+// Tells the sender that its contribution cannot be in its block, which is of that kind.
 void FlareEngine::refuse(const Incoming& in, BlockKind kind) {
   ++in.tree.counters.refusals_sent;
   const auto headers = in.tree.headers_for(refusal_of(in.header, kind));
   frames_.send({headers.bytes(), {}, in.ingress}, in.ingress, in.burst.actions);
 }
 
-// Of the sum that went up. The tags that it is made of are not here any more: each child is told
-// when it sends its own again.
+// Takes the refusal of the sum that went up. The tags that it is made of are not here any more:
+// each child is told when it sends its own again.
 void FlareEngine::take_refusal(Incoming& in) {
   ++in.tree.counters.refusals;
   if (in.is_of_slot() && in.slot.state == Slot::State::summed &&

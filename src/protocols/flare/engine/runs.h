@@ -9,8 +9,9 @@
 
 namespace tributary::flare {
 
-// Which run of its job a tree is in. The ranks draw a number whenever they meet; packets of runs
-// that are over may still be on the way, and may come first at a switch that has forgotten all.
+// Tells which run of its job a tree is in. The ranks draw a number whenever they meet; packets of
+// runs that are over may still be on the way, and may come first at a switch that has forgotten
+// all.
 class Runs {
  public:
   bool is_current(std::uint32_t run) const { return run == current_; }
@@ -19,7 +20,7 @@ class Runs {
     return std::find(over_.begin(), end, run) != end;
   }
 
-  // The tree goes on with that run. What was current and never had a sum here was nothing but a
+  // Lets the tree go on with that run. What was current and never had a sum here was nothing but a
   // few packets that came late; of one that had, more may come.
   void begin(std::uint32_t run) {
     if (run == before_) {
@@ -31,9 +32,9 @@ class Runs {
     }
     current_ = run;
   }
-  // It was current before this one, and more of it may come.
+  // Returns whether it was current before this one, so that more of it may come.
   bool was_before(std::uint32_t run) const { return run == before_; }
-  // All ranks are in the current run: the one before is over.
+  // Notes that all ranks are in the current run: the one before is over.
   void note_sum() {
     has_sums_ = true;
     if (before_) {

@@ -11,32 +11,32 @@
 
 namespace tributary::flare {
 
-// What is done to the elements of a block.
+// Tells what is done to the elements of a block.
 struct BlockKind {
   wire::ElementType type;
   wire::Operator op;
 };
 
-// One block of one tree: first its contributions meet, then what became of them is kept.
+// This is one block of one tree: first its contributions meet, then what became of them is kept.
 struct Slot {
   enum class State : std::uint8_t {
     free,
     gathering,  // some children are in
     summed,     // the sum went up; it is kept until its result comes
     done,       // the result went down; it is kept for who lost it
-    // On a core that does not own the block, where it is nothing but:
+    // A core that does not own the block has it in no other state than these.
     partial,  // some of the children that come to this core are in
     passed,   // their sum went to the owner, and what else comes goes there as it is
   };
   State state = State::free;
-  // Another core owns the block: it is that one's to say when its run is over.
+  // Returns whether another core owns the block: it is that one's to say when its run is over.
   bool is_elsewhere() const { return state == State::partial || state == State::passed; }
-  // Summed: what the block is above, where the sum cannot be in it.
+  // Summed: this is what the block is above, where the sum cannot be in it.
   std::optional<BlockKind> refused;
   std::uint64_t block = 0;
   std::uint64_t arrived = 0;    // the port bitmap (4.1): children that are in, by index
   engine::SharedElements kept;  // summed, done
-  Time since{};                 // the first contribution came
+  Time since{};                 // when the first contribution came
   Time told{};                  // when others were last told of it, or asked
   wire::FlareHeader header;     // what is common to all, and the sums of what is not
 
@@ -47,8 +47,8 @@ struct Slot {
     return is_of(wanted) && header.run.value() == run;
   }
   bool is_of(std::uint64_t wanted) const { return state != State::free && block == wanted; }
-  // Who sends a block that comes to the slot of an older one has the result of that, as its window
-  // has passed it, and so has everybody else.
+  // Whoever sends a block that comes to the slot of an older one has the result of that, as its
+  // window has passed it, and so has everybody else.
   bool is_beyond(std::uint64_t other) const { return state != State::free && block > other; }
   bool has(std::size_t child) const { return (arrived >> child & 1) != 0; }
 };

@@ -10,7 +10,7 @@
 namespace tributary::flare {
 namespace {
 
-// What all shards of a block have in common; the rest is that of an empty one.
+// Returns what all shards of a block have in common; the rest is that of an empty one.
 wire::FlareSparseHeader common_part_of(const wire::FlareSparseHeader& header) {
   wire::FlareSparseHeader common;
   common.job = header.job;
@@ -44,7 +44,7 @@ SparseBlocks::SparseBlocks(const TreeConfig& config, const engine::TreePorts& po
       taken_((slots_.size() + 63) / 64),
       children_(slots_.size() * ports.children()) {}
 
-// Behind each child whose ranks are not counted yet is a worker.
+// There is a worker behind each child whose ranks are not counted yet.
 bool SparseBlocks::fits(const SparseSlot& slot, bool anew, const wire::FlareSparseHeader& header,
                         std::size_t child) const {
   const auto others = ports_.all_children() & ~(std::uint64_t{1} << child);

@@ -17,8 +17,8 @@
 
 namespace tributary::flare {
 
-// The sparse blocks of one tree on one core (section 7), each in its slot. What is sent is decided
-// elsewhere.
+// Holds the sparse blocks of one tree on one core (section 7), each in its slot. What is sent is
+// decided elsewhere.
 class SparseBlocks {
  public:
   SparseBlocks(const TreeConfig& config, const engine::TreePorts& ports, WorkingMemory& memory);
@@ -28,29 +28,30 @@ class SparseBlocks {
   const SparseChild& child(const SparseSlot& slot, std::size_t index) const {
     return children_[index_of(slot) * ports_.children() + index];
   }
-  // Children of which a block lacks something.
+  // Returns the children of which a block lacks something.
   std::uint64_t missing(const SparseSlot& slot) const {
     return ports_.all_children() & ~slot.arrived;
   }
 
-  // Whether the ranks in a child's last shard and those that are counted make a sum; `anew`: none
-  // are counted.
+  // Returns whether the ranks in a child's last shard and those that are counted make a sum; `anew`
+  // means that none are counted.
   bool fits(const SparseSlot& slot, bool anew, const wire::FlareSparseHeader& header,
             std::size_t child) const;
-  // A block gathers from now on, in the place of an older one if there is one.
+  // Lets a block gather from now on, in the place of an older one if there is one.
   void begin(SparseSlot& slot, const wire::FlareSparseHeader& header, Time now);
-  // Forgets all that was contributed, and is in no sum with what will be.
+  // Forgets all that was contributed, which is in no sum with what will be.
   void begin_anew(SparseSlot& slot, Time now);
-  // Adds a shard of that child's; what is spilled comes to `out`. False: there are no buffers.
+  // Adds a shard of that child's; what is spilled comes to `out`. Returns false if there are no
+  // buffers.
   bool add(SparseSlot& slot, std::size_t child, const wire::FlareSparseHeader& header,
            wire::Bytes payload, SparseShards& out);
-  // The rest of a sum of which nothing is missing; it gathers no longer.
+  // Takes the rest of a sum of which nothing is missing; it gathers no longer.
   void take_sum(SparseSlot& slot, SparseShards& out);
 
   // Keeps a shard that so many frames share.
   Packet& keep(KeptShard& place, const wire::FlareSparseHeader& header, PacketPtr payload,
                unsigned frames);
-  // The result is there: what it was made of is let go of.
+  // Lets go of what the result was made of, as it is there.
   void finish(SparseSlot& slot);
   void let_go_of_result(SparseSlot& slot);
   void clear(SparseSlot& slot);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What comes up the tree in shards, and what becomes of it when nothing is missing.
+// This file handles what comes up the tree in shards, and what becomes of it when nothing is
+// missing.
 #include <utility>
 
 #include "engine/port_bitmap.h"
@@ -9,8 +10,9 @@
 namespace tributary::flare {
 namespace {
 
-// The tag of a shard that is not the last one: whatever it is, the last one has what is left, so
-// that a sum has the tags of its ranks only with each of its shards in it once, all of one edition.
+// Returns the tag of a shard that is not the last one. Whatever it is, the last one has what is
+// left, so that a sum has the tags of its ranks only with each of its shards in it once, all of one
+// edition.
 std::uint64_t tag_of(std::uint64_t edition, std::size_t shard) {
   return wire::mix_key(edition, std::uint64_t{shard + 1} << 56);
 }
@@ -69,11 +71,11 @@ void SparseEngine::accept(Incoming& in, std::size_t child, bool anew) {
   if (blocks.missing(slot) == 0) {
     complete(in);
   } else if (asks || (anew && !begins)) {
-    ask_missing(in);  // who may have the result of what was sent before
+    ask_missing(in);  // somebody may have the result of what was sent before
   }
 }
 
-// Who sends again lacks the result.
+// Whoever sends again lacks the result.
 void SparseEngine::repeat(Incoming& in) {
   ++in.tree.counters.duplicates;
   if (in.slot.state == SparseSlot::State::done) {
@@ -105,11 +107,11 @@ void SparseEngine::complete(const Cause& cause) {
   }
 }
 
-// The next shard of the sum.
+// Sends up the next shard of the sum.
 void SparseEngine::send_up(const Cause& cause, SparseShard& shard, bool is_last) {
   auto& [tree, slot, ingress, burst] = cause;
   auto header = slot.header;
-  if (slot.asked) {  // and wants to be answered above as well
+  if (slot.asked) {  // whoever asks wants to be answered above as well
     header.flags |= wire::FlareHeader::retransmission_bit;
   }
   header.form = shard.form;

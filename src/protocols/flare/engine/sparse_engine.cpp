@@ -8,20 +8,21 @@
 namespace tributary::flare {
 namespace {
 
-// A shard as long as its sender may make them fits what sums are made of, and what goes out.
+// Returns whether a shard as long as its sender may make them fits what sums are made of, and what
+// goes out.
 bool is_full_possible(const wire::FlareSparseHeader& header, const Packet& packet) {
   const std::size_t room = packet.capacity - PacketPool::default_headroom;
   return sizeof(SparseHeaders) + header.full.value() <= room;
 }
 
-// Whether it is like all sparse packets of the tree, which has such.
+// Returns whether it is like all sparse packets of the tree, which has such.
 bool is_of_tree(const wire::FlareSparseHeader& header, const TreeConfig& tree) {
   return header.workers.value() == tree.workers && header.window.value() == tree.sparse_window &&
          (header.kind == wire::FlareKind::result ||
           header.contributions.value() <= tree.workers_below);
 }
 
-// Why the tree cannot take the packet; no value if it can.
+// Returns why the tree cannot take the packet; no value if it can.
 std::optional<DropReason> admit(const engine::Arrival& arrival,
                                 const wire::FlareSparseHeader& header, Tree& tree, Time now) {
   if (tree.sparse() == nullptr) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What goes down the tree in shards, and is kept for those who lose it; and how somebody who has it
-// is found where it is lost, as for dense blocks (results.cpp).
+// This file handles what goes down the tree in shards, and is kept for those who lose it; and it
+// finds somebody who has it where it is lost, as for dense blocks (results.cpp).
 #include <bit>
 #include <utility>
 
@@ -12,7 +12,7 @@
 namespace tributary::flare {
 namespace {
 
-// What asks for the result of that block.
+// Returns the header that asks for the result of that block.
 wire::FlareSparseHeader sparse_inquiry_about(const wire::FlareSparseHeader& about) {
   auto header = about;
   header.kind = wire::FlareKind::inquiry;
@@ -27,7 +27,7 @@ bool is_of_one_result(const wire::FlareSparseHeader& a, const wire::FlareSparseH
 
 }  // namespace
 
-// From the parent, or from a child that was asked, as dense results.
+// Takes a shard from the parent, or from a child that was asked, as dense results come.
 void SparseEngine::take_result(Incoming& in) {
   auto& [tree, slot, ingress, burst] = static_cast<Cause&>(in);
   auto& blocks = *tree.sparse();
@@ -56,7 +56,7 @@ void SparseEngine::take_result(Incoming& in) {
   }
 }
 
-// At once, whatever else is missing.
+// Passes a shard on at once, whatever else is missing.
 void SparseEngine::pass_on(Incoming& in) {
   auto& tree = in.tree;
   ++(in.is_from_parent() ? tree.counters.sparse_results : tree.counters.sparse_answers);
@@ -97,7 +97,7 @@ void SparseEngine::send_again(const Cause& cause, const KeptShard& shard, std::u
   frames_.send({headers.bytes(), shard.elements.bytes(), cause.ingress}, port, cause.burst.actions);
 }
 
-// All shards of the result, to where the packet came from.
+// Sends all shards of the result to where the packet came from.
 void SparseEngine::replay(const Cause& cause, std::uint8_t flags) {
   ++cause.tree.counters.replays;
   const std::size_t shards = cause.slot.result_header().shards;
@@ -107,7 +107,7 @@ void SparseEngine::replay(const Cause& cause, std::uint8_t flags) {
   }
 }
 
-// All shards of the sum, or what there is of it.
+// Sends all shards of the sum again, or what there is of it.
 void SparseEngine::send_sum_again(const Cause& cause, std::uint8_t flags) {
   ++cause.tree.counters.resent;
   const std::size_t shards = cause.slot.sent;
@@ -124,7 +124,7 @@ void SparseEngine::resend(const Cause& cause, std::uint8_t flags) {
 }
 
 void SparseEngine::take_inquiry(Incoming& in) {
-  // Not a question again, or two switches would ask each other for ever.
+  // This is not a question again, or two switches would ask each other for ever.
   constexpr auto sum_flags = wire::FlareHeader::retransmission_bit | wire::FlareHeader::answer_bit;
   ++in.tree.counters.inquiries;
   if (!in.is_of_slot()) {
@@ -142,7 +142,7 @@ void SparseEngine::take_inquiry(Incoming& in) {
   in.absorb();
 }
 
-// Those of whom a block lacks something that gathers.
+// Asks the children of whom a block that gathers lacks something.
 void SparseEngine::ask_missing(const Cause& cause) {
   if (is_time(cause.slot.told, cause.burst.now)) {
     inquire(cause, cause.slot.header, cause.tree.sparse()->missing(cause.slot));

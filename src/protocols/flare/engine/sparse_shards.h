@@ -11,7 +11,7 @@
 
 namespace tributary::flare {
 
-// What a sum gives away at once: a packet that is nothing but pairs, or elements of a run.
+// A sum gives this away at once: a packet that is nothing but pairs, or elements of a run.
 struct SparseShard {
   PacketPtr payload;
   wire::FlareForm form = wire::FlareForm::pairs;
@@ -19,7 +19,7 @@ struct SparseShard {
   std::uint16_t first = 0;  // of a run
 };
 
-// A few of them, in their order.
+// Holds a few of them, in their order.
 class SparseShards {
  public:
   void push(SparseShard shard) { shards_[count_++] = std::move(shard); }

@@ -9,7 +9,7 @@
 namespace tributary::flare {
 namespace {
 
-// All of them, or none.
+// Takes all of the buffers, or none.
 bool take_buffers(PacketPtr* buffers, std::size_t count, std::size_t bytes, WorkingMemory& memory) {
   for (std::size_t i = 0; i < count; ++i) {
     buffers[i] = take_buffer(bytes, memory);
@@ -209,7 +209,7 @@ void ArrayStorage::copy_pairs(Packets& to) const {
   });
 }
 
-// False: there are no buffers for them.
+// Returns false if there are no buffers for them.
 bool ArrayStorage::take_as_pairs(std::size_t present, WorkingMemory& memory, SparseShards& out) {
   Packets packets;
   const auto shards = shape_.shards_of_pairs(present);

@@ -15,33 +15,33 @@
 #include "wire/cursor.h"
 #include "wire/element.h"
 
-// How the elements of a sparse block are kept while they are added up (section 7): by their offsets
-// in a hash table, or all of them in an array. Both are made of packets, which become the payloads
-// of what is sent.
+// The elements of a sparse block are kept like this while they are added up (section 7): by their
+// offsets in a hash table, or all of them in an array. Both are made of packets, which become the
+// payloads of what is sent.
 namespace tributary::flare {
 
 using SparseShape = wire::FlareSparseShape;
 
-// A packet for so many bytes, which counts as a buffer; null: there is none.
+// Returns a packet for so many bytes, which counts as a buffer; null: there is none.
 PacketPtr take_buffer(std::size_t bytes, WorkingMemory& memory);
-// It goes back where it came from, if it is there.
+// Gives a buffer back to where it came from, if it is there.
 void give_back_buffer(PacketPtr& buffer, WorkingMemory& memory);
 
-// A few neighbouring places for each offset: who finds them all taken goes elsewhere. In the paper
-// it is one place, and the elements of an offset that has not got it are sent up one by one, of
-// however many ranks. While a table becomes a third full that are a seventh of all offsets, and
-// less than a fiftieth here.
+// Has a few neighbouring places for each offset: an element that finds them all taken goes
+// elsewhere. In the paper it is one place, and the elements of an offset that has not got it are
+// sent up one by one, of however many ranks. While a table becomes a third full those are a seventh
+// of all offsets, and less than a fiftieth here.
 class HashStorage {
  public:
   static constexpr std::size_t pages = 4;
   static constexpr std::size_t places_per_offset = 4;
 
   explicit operator bool() const { return pages_.front() != nullptr; }
-  // False: there are not enough buffers, and it has none.
+  // Returns false if there are not enough buffers; it has none then.
   bool reserve(const SparseShape& shape, WorkingMemory& memory);
 
-  // False: other offsets are in its places. Nothing leaves the table before all does, so that an
-  // offset is behind no place that is empty.
+  // Returns false if other offsets are in its places. Nothing leaves the table before all does, so
+  // that an offset is behind no place that is empty.
   template <typename T>
   bool put(std::uint16_t offset, T value) {
     auto* pair = first_place_of(offset);
@@ -61,7 +61,7 @@ class HashStorage {
     return false;
   }
 
-  // What there is, as pointers to pairs.
+  // Visits what there is, as pointers to pairs.
   template <typename Visit>
   void for_each(const Visit& visit) const {
     for (const auto& page : pages_) {
@@ -73,7 +73,7 @@ class HashStorage {
       }
     }
   }
-  // All pairs, and those of the packet `spilled`, in as few shards as they fit in, but one at
+  // Takes all pairs, and those of the packet `spilled`, in as few shards as they fit in, but one at
   // least. They are moved together where they are. Nothing is left here.
   void take(PacketPtr spilled, WorkingMemory& memory, SparseShards& out);
   void clear(WorkingMemory& memory);
@@ -81,8 +81,8 @@ class HashStorage {
  private:
   static constexpr std::uint16_t empty = wire::flare_span_max;  // every offset is below the span
 
-  // Multiplicative hashing, so that neighbours are far apart: two bits choose the page, and the
-  // others the place in it.
+  // The hashing is multiplicative, so that neighbours are far apart: two bits choose the page, and
+  // the others the place in it.
   std::byte* first_place_of(std::uint16_t offset) {
     constexpr unsigned bits = 14;
     static_assert(pages << bits == std::size_t{wire::flare_span_max} + 1);
@@ -99,11 +99,11 @@ class HashStorage {
   std::size_t places_per_page_ = 0;
 };
 
-// All elements of the block, in as many packets as it has runs.
+// Holds all elements of the block, in as many packets as it has runs.
 class ArrayStorage {
  public:
   explicit operator bool() const { return runs_.front() != nullptr; }
-  // False: there are not enough buffers, and it has none. Otherwise they are all zeros.
+  // Returns false if there are not enough buffers; it has none then. Otherwise they are all zeros.
   bool reserve(wire::ElementType type, const SparseShape& shape, std::size_t span,
                WorkingMemory& memory);
 
@@ -112,18 +112,19 @@ class ArrayStorage {
     auto* const at = element(offset);
     store(at, reduce::plus(load<T>(at), value));
   }
-  // Elements side by side.
+  // Adds elements side by side.
   void add_run(std::size_t first, wire::Bytes elements);
 
-  // What there is, in the form that takes fewer bytes; without all zeros only where they may be
-  // left out, but at least one shard. Nothing is left here.
+  // Takes what there is, in the form that takes fewer bytes if there are buffers for that. Runs of
+  // nothing but zeros are missing only where they may be left out, but there is at least one shard.
+  // Nothing is left here.
   void take(bool leaves_out, WorkingMemory& memory, SparseShards& out);
   void clear(WorkingMemory& memory);
 
  private:
   using Packets = std::array<PacketPtr, wire::flare_runs_max>;
 
-  // An offset by the elements of a run, without a division: exact as both are below 2^16.
+  // Divides an offset by the elements of a run, without a division: exact as both are below 2^16.
   std::size_t run_of(std::size_t offset) const {
     return static_cast<std::size_t>((std::uint64_t{offset} * reciprocal_) >> 32);
   }

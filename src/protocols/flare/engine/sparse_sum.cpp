@@ -14,7 +14,7 @@ void SparseSum::begin(const wire::FlareSparseHeader& header, bool is_root) {
   span_ = header.span.value();
   is_root_ = is_root;
   const auto runs = shape_.runs(span_);
-  has_array_ = is_root || runs <= HashStorage::pages;  // which takes no more then
+  has_array_ = is_root || runs <= HashStorage::pages;  // an array takes no more then
   spilled_ = 0;
   spills_until_array_ = (runs + 1) / 2;
 }
@@ -35,8 +35,8 @@ bool SparseSum::take(const wire::FlareSparseHeader& header, wire::Bytes payload,
   return true;
 }
 
-// All that the shard may need, so that nothing fails half way. What is not needed after all stays
-// for the next one.
+// Reserves all that the shard may need, so that nothing fails half way. What is not needed after
+// all stays for the next one.
 bool SparseSum::reserve(const wire::FlareSparseHeader& header, WorkingMemory& memory) {
   if (has_array_) {
     return reserve_array(memory);
@@ -131,7 +131,7 @@ void SparseSum::change_to_array(WorkingMemory& memory) {
   give_back_buffer(spare_, memory);
 }
 
-// Who is above takes what is not there for zeros; ranks want results without gaps.
+// Whoever is above takes what is not there for zeros; ranks want results without gaps.
 void SparseSum::finish(WorkingMemory& memory, SparseShards& out) {
   if (has_array_) {
     array_.take(!is_root_, memory, out);

@@ -14,19 +14,20 @@
 
 namespace tributary::flare {
 
-// The sum of a sparse block while it grows (section 7). Data get denser on their way up, so that
-// the root has an array; others have a hash table and a spill buffer, which is sent up as soon as
-// it is full, and go on with an array when they have spilled half of what the block takes when all
-// of its elements are there, or when somebody below sends a run.
+// Holds the sum of a sparse block while it grows (section 7). Data get denser on their way up, so
+// that the root has an array; others have a hash table and a spill buffer, which is sent up as soon
+// as it is full, and go on with an array when they have spilled half of what the block takes when
+// all of its elements are there, or when somebody below sends a run.
 class SparseSum {
  public:
-  // Of a block that is like this header. It has no buffers yet.
+  // Begins the sum of a block that is like this header. It has no buffers yet.
   void begin(const wire::FlareSparseHeader& header, bool is_root);
   // Adds a shard that passed every check. What is spilled over that, one shard at most, comes to
-  // `out`. False: there are no buffers for it, and the sum has not changed.
+  // `out`. Returns false if there are no buffers for it; then the sum has not changed.
   bool take(const wire::FlareSparseHeader& header, wire::Bytes payload, WorkingMemory& memory,
             SparseShards& out);
-  // The rest, at least one shard, of a sum to which something was added. Nothing is left here.
+  // Takes the rest, at least one shard, of a sum to which something was added. Nothing is left
+  // here.
   void finish(WorkingMemory& memory, SparseShards& out);
   void clear(WorkingMemory& memory);
 

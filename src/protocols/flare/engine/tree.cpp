@@ -13,7 +13,7 @@
 namespace tributary::flare {
 namespace {
 
-// Options are not ours to rewrite.
+// Options are not ours to rewrite, so packets with any are not taken.
 bool is_addressed_to(const engine::Frame& frame, const TreeConfig& tree) {
   return frame.ipv4->header_bytes() == sizeof(wire::Ipv4Header) &&
          frame.ipv4->destination == tree.group;
@@ -106,7 +106,7 @@ void Tree::let_go() {
   }
 }
 
-// Behind each child that is missing is a worker.
+// There is a worker behind each child that is missing.
 bool Tree::fits(const Slot& slot, const wire::FlareHeader& header, std::uint64_t children) const {
   unsigned contributions = header.contributions.value();
   auto left = ports_.all_children() & ~children;
@@ -146,10 +146,10 @@ bool Tree::add(Slot& slot, const wire::FlareHeader& header, std::uint64_t childr
   auto& sums = slot.header;
   sums.contributions =
       static_cast<std::uint16_t>(sums.contributions.value() + header.contributions.value());
-  // Tree aggregation may combine later: until the last has come, it is as often in all.
+  // Tree aggregation may combine later: once the last has come, it has done so as often in all.
   const auto mark = slot.arrived == 0 ? 0 : reduce::mark_of(header.op);
   sums.fingerprint = sums.fingerprint.value() + header.fingerprint.value() + mark;
-  if (header.asks()) {  // and wants to be answered above as well
+  if (header.asks()) {  // whoever asks wants to be answered above as well
     sums.flags |= wire::FlareHeader::retransmission_bit;
   }
   slot.arrived |= children;

@@ -26,7 +26,7 @@
 
 namespace tributary::flare {
 
-// What was done for one tree since it was installed.
+// Counts what was done for one tree since it was installed.
 struct TreeCounters {
   std::uint64_t contributions = 0;  // taken
   std::uint64_t sums = 0;           // sent up, or complete at the root
@@ -40,10 +40,10 @@ struct TreeCounters {
   std::uint64_t refusals = 0;  // that came
   std::uint64_t refusals_sent = 0;
   std::uint64_t resent = 0;  // sums sent up again
-  // On cores that do not own the blocks:
+  // These count on cores that do not own the blocks.
   std::uint64_t partial_sums = 0;  // handed over to who does
   std::uint64_t passed_on = 0;     // contributions, as they came
-  // Of sparse blocks, beside what is above of both kinds:
+  // These count for sparse blocks alone; what is above is of both kinds.
   std::uint64_t sparse_contributions = 0;  // shards that were taken
   std::uint64_t sparse_spills = 0;         // shards that went up before the rest of their sum
   std::uint64_t sparse_sums = 0;
@@ -74,8 +74,8 @@ inline constexpr engine::Counter<TreeCounters> tree_counters[] = {
     {&TreeCounters::sparse_restarts, "sparse_restarts_total"},
 };
 
-// One job's reduction tree at one switch, on one core: its blocks, each in its slot, and the
-// buffers in which they are added up. What is sent is decided elsewhere.
+// This is one job's reduction tree at one switch, on one core: its blocks, each in its slot, and
+// the buffers in which they are added up. What is sent is decided elsewhere.
 class Tree {
  public:
   // After so long another run may take the place of the current one.
@@ -87,17 +87,18 @@ class Tree {
   const TreeConfig& config() const { return config_; }
   const engine::TreePorts& ports() const { return ports_; }
   bool is_root() const { return !config_.parent; }
-  // In front of elements that are sent from here, or go on from here with that TTL.
+  // Returns the headers in front of elements that are sent from here, or go on from here with that
+  // TTL.
   template <typename Header>
   HeadersWith<Header> headers_for(const Header& header, std::uint8_t ttl = 64) const {
     return complete(headers_, header, ttl);
   }
 
-  // Why a packet of that kind is none of the tree's, by where it came from and to whom it goes; no
-  // value if it is.
+  // Returns why a packet of that kind is none of the tree's, by where it came from and to whom it
+  // goes; no value if it is.
   std::optional<DropReason> misplaced(const engine::Arrival& arrival, wire::FlareKind kind) const;
-  // A packet whose window is the tree's has come to a slot: sees to it that the tree is in its run.
-  // Why that cannot be, or the block is past; no value otherwise.
+  // Sees to it that the tree is in the run of a packet, whose window is the tree's and which has
+  // come to a slot. Returns why that cannot be, or that the block is past; no value otherwise.
   template <typename Header, typename SlotOfBlock>
   std::optional<DropReason> admit(const Header& header, const SlotOfBlock& slot, Time now) {
     const auto block = header.block.value();
@@ -111,49 +112,49 @@ class Tree {
     active_ = true;
     return slot.is_beyond(block) ? count_stale() : std::nullopt;
   }
-  // A sum of the run is complete.
+  // Notes that a sum of the run is complete.
   void note_sum() { runs_.note_sum(); }
-  // Somebody has been heard lately.
+  // Returns whether somebody has been heard lately.
   bool is_active() const { return active_; }
   std::optional<Time> last_heard() const { return last_heard_; }
-  // The job says nothing any more: lets go of all that gathers and is kept, and forgets its runs.
+  // Lets go of all that gathers and is kept, and forgets the runs: the job says nothing any more.
   void rest();
 
   Slot& slot(std::uint64_t block) { return slots_[block & (slots_.size() - 1)]; }
   const std::vector<Slot>& slots() const { return slots_; }
-  // Children whose contributions a block waits for.
+  // Returns the children whose contributions a block waits for.
   std::uint64_t missing(const Slot& slot) const { return ports_.all_children() & ~slot.arrived; }
 
-  // Whether the contributions of these children, a bit each, which are new, and those that are
-  // there make a sum.
+  // Returns whether the contributions of these children, a bit each, which are new, and those that
+  // are there make a sum.
   bool fits(const Slot& slot, const wire::FlareHeader& header, std::uint64_t children) const;
-  // A block gathers from now on, in the place of an older one if there is one.
+  // Lets a block gather from now on, in the place of an older one if there is one.
   void begin(Slot& slot, const wire::FlareHeader& header, Time now);
-  // Adds a packet that is nothing but elements, and fits. It may become a buffer. False: there are
-  // none. Where the order is fixed, it is of one child.
+  // Adds a packet that is nothing but elements, and fits. It may become a buffer. Returns false if
+  // there are none. Where the order is fixed, the packet is of one child.
   bool add(Slot& slot, const wire::FlareHeader& header, std::uint64_t children, PacketPtr& packet);
-  // The elements of a block of which nobody is missing; it gathers no longer.
+  // Takes the elements of a block of which nobody is missing; it gathers no longer.
   PacketPtr take_sum(Slot& slot);
   // Keeps the elements of the block's sum or result, which so many frames share.
   Packet& keep(Slot& slot, Slot::State state, PacketPtr elements, unsigned frames);
   void clear(Slot& slot);
 
-  // Null: what comes here of other cores' blocks is passed on to them.
+  // Returns null if what comes here of other cores' blocks is passed on to them.
   Partials* partials() const { return partials_.get(); }
-  // On a core that does not own the block. Its partial sum begins, in the place of an older block
-  // ...
+  // Begins a partial sum, on a core that does not own the block, in the place of an older block.
   void begin_partial(Slot& slot, const wire::FlareHeader& header, Time now);
-  // ... and is ready to go: its elements; or nothing of the block is kept here.
+  // take_partial() takes the elements of a partial sum that is ready to go; pass() keeps nothing of
+  // the block here.
   PacketPtr take_partial(Slot& slot);
   void pass(Slot& slot, const wire::FlareHeader& header);
-  // Null: there is none.
+  // Returns null if there is none.
   Slot* oldest_partial();
 
-  // Null: the tree has no sparse blocks.
+  // Returns null if the tree has no sparse blocks.
   SparseBlocks* sparse() const { return sparse_.get(); }
 
   void prefetch(const Slot& slot) const;
-  // Of what the next contribution to it needs.
+  // Fetches the elements that the next contribution to it needs.
   void prefetch_elements(const Slot& slot, std::size_t bytes) const;
 
   std::uint64_t gathering() const { return gathering_; }

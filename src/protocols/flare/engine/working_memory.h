@@ -11,15 +11,15 @@
 
 namespace tributary::flare {
 
-// The aggregation buffers of one core (4.3): packets of its pool. What each tree may need was
-// reckoned up when it was configured; here is counted what they have.
+// These are the aggregation buffers of one core (4.3): packets of its pool. What each tree may need
+// was reckoned up when it was configured; this counts what they have.
 class WorkingMemory {
  public:
   explicit WorkingMemory(PacketPool& pool)
       : pool_(pool), scratch_(std::make_unique_for_overwrite<std::byte[]>(scratch_bytes)) {}
 
   PacketPool& pool() { return pool_; }
-  // Room for the elements of a packet as long as nothing else is done.
+  // Returns room for the elements of a packet, as long as nothing else is done.
   std::byte* scratch() { return scratch_.get(); }
 
   void take(std::size_t buffers) {
@@ -32,7 +32,7 @@ class WorkingMemory {
   std::uint64_t high_water() const { return high_water_; }
 
  private:
-  // No datagram is longer.
+  // No datagram is longer than this.
   static constexpr std::size_t scratch_bytes = std::numeric_limits<std::uint16_t>::max();
 
   PacketPool& pool_;

@@ -10,10 +10,10 @@
 namespace tributary::host {
 namespace {
 
-// Of a key's last byte; that of the call before it differs in the first eight.
+// These bits change the last byte of a key; that of the call before it differs in the first eight.
 constexpr std::uint8_t sparse_key_bits = 0x53;
 
-// Inquiries that wait for an answer; who asked for more asks again.
+// So many inquiries may wait for an answer; whoever asked for more asks again.
 constexpr std::size_t asked_max = 1024;
 
 }  // namespace
@@ -32,7 +32,7 @@ FlareCollectives::FlareCollectives(Job job, FlarePlan plan, const FlareTuning& t
   }
 }
 
-// Of a sparse call the opening alone is known: how many blocks would have followed, the next one
+// Only the opening of a sparse call is known: how many blocks would have followed, the next one
 // tells.
 void FlareCollectives::skip(const Call& call) {
   const auto dense = dense_part_of(call);
@@ -79,9 +79,9 @@ void FlareCollectives::end_opening() {
   sparse_->begin(*call_.sparse, blocks_.key, opening_.first_block(), opening_.present());
 }
 
-// Of calls that were refused here there are no results, which would have shown that the others have
-// all of the call before. Its last window is left in its slots until there is a result, or whoever
-// lacks one of those has had the time to ask for it: as long as the longest timer.
+// Calls that were refused here have no results, which would have shown that the others have all of
+// the call before. Its last window is left in its slots until there is a result, or whoever lacks
+// one of those has had the time to ask for it: as long as the longest timer.
 void FlareCollectives::hold_back(Time now) {
   if (made_ != blocks_.first) {
     const auto end = std::max(made_ + plan_.window, blocks_.first);
@@ -148,8 +148,8 @@ Verdict FlareCollectives::examine_dense(const Arrival& arrival, Time now) {
   if (header.run.value() != blocks_.run) {
     return Verdict::stale;
   }
-  // Of a collective that this rank has not come to: no result has been without it, and it has
-  // nothing for who asks.
+  // This rank has not come to that collective: no result has been without it, and it has nothing
+  // for whoever asks.
   if (block >= next_block_) {
     return Verdict::early;
   }
@@ -245,8 +245,8 @@ void FlareCollectives::poll(Outbox& outbox, Time now) {
   }
 }
 
-// A switch asks when it has forgotten a block. In place, a result has overwritten what was to be
-// contributed; who has one sends that.
+// A switch asks when it has forgotten a block. If the call is in place, a result has overwritten
+// what was to be contributed; whoever has one sends that.
 void FlareCollectives::answer(Outbox& outbox, Time now) {
   for (; !asked_.empty() && !outbox.full(); asked_.pop_front()) {
     const auto block = asked_.front();

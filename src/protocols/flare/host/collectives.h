@@ -29,9 +29,9 @@
 
 namespace tributary::host {
 
-// One rank's part in the Flare collectives of one job: it sends its blocks up the job's reduction
-// tree, a window of them at a time, and takes the results. What was lost it sends again; what
-// switches have forgotten, a rank that has it sends them when they ask.
+// Runs one rank's part in the Flare collectives of one job: it sends its blocks up the job's
+// reduction tree, a window of them at a time, and takes the results. What was lost it sends again;
+// what switches have forgotten, a rank that has it sends them when they ask.
 //
 // A sparse allreduce begins with a dense one, its opening, by which the ranks agree on its blocks.
 class FlareCollectives final : public Machine {
@@ -40,7 +40,7 @@ class FlareCollectives final : public Machine {
   // 1 to wire::flare_window_max.
   FlareCollectives(Job job, FlarePlan plan, const FlareTuning& tuning = {});
 
-  // Whether it takes sparse calls.
+  // Returns whether it takes sparse calls.
   bool has_sparse() const { return sparse_.has_value(); }
 
   // Starts a collective of at most Chunks::count_max blocks. A sparse call has an element or more.
@@ -84,9 +84,9 @@ class FlareCollectives final : public Machine {
   FlarePlan plan_;
   FlareWindow window_;
   Duration pause_;  // after calls that were refused here
-  // The latest results by block, for ranks that did not get theirs: they may ask when switches have
-  // forgotten them, and when the caller's buffers are gone. Who has sent a block has all results
-  // that are a window before it, so nobody lacks more than these.
+  // Keeps the latest results by block, for ranks that did not get theirs: they may ask when
+  // switches have forgotten them, and when the caller's buffers are gone. Whoever has sent a block
+  // has all results that are a window before it, so nobody lacks more than these.
   KeptResults<wire::FlareHeader> kept_;
   FlareStatistics statistics_;
   std::vector<std::byte> zeros_;  // what contributes nothing to a broadcast
@@ -100,7 +100,7 @@ class FlareCollectives final : public Machine {
   std::uint64_t next_block_ = 0;
   std::uint64_t made_ = 0;  // behind the blocks of the last call that was not refused here
   std::uint64_t next_call_ = 0;
-  std::deque<std::uint64_t> asked_;  // for these blocks
+  std::deque<std::uint64_t> asked_;  // these blocks' results were asked for
   Deadline deadline_;
 };
 

@@ -7,7 +7,8 @@
 namespace tributary::host {
 namespace {
 
-// Of which the greatest negated is given. (What ranks say is negated without an overflow, too.)
+// Returns the least number, where the greatest negated is given. (What ranks say is negated without
+// an overflow, too.)
 std::uint64_t least_of(std::int64_t greatest_negated) {
   return 0 - static_cast<std::uint64_t>(greatest_negated);
 }

@@ -11,38 +11,38 @@
 
 namespace tributary::host {
 
-// Of a packet, from the IP header on.
+// These are the bytes of a packet's headers, from the IP header on.
 inline constexpr std::uint32_t flare_headers_bytes =
     udp_headers_bytes + std::uint32_t{sizeof(wire::FlareHeader)};
 
-// The blocks of one collective: `first` and those behind it, of the run `run`, under the call's
-// key.
+// These are the blocks of one collective: `first` and those behind it, of the run `run`, under the
+// call's key.
 struct FlareBlocks {
   std::uint32_t run = 0;
   std::uint64_t first = 0;
   JobKey key{};
   Chunks chunks;
 
-  // Past the last one.
+  // Returns the block past the last one.
   std::uint64_t end() const { return first + chunks.count(); }
   bool has(std::uint64_t block) const { return block >= first && block < end(); }
-  // By which the collective knows a block. Precondition: has(block).
+  // Returns the index by which the collective knows a block. Precondition: has(block).
   std::uint32_t index_of(std::uint64_t block) const {
     return static_cast<std::uint32_t>(block - first);
   }
 };
 
-// The tag that `rank` adds to the fingerprint of a block, under the call's key.
+// Returns the tag that `rank` adds to the fingerprint of a block, under the call's key.
 std::uint64_t flare_tag(const JobKey& key, std::uint64_t block, std::uint32_t rank);
-// Of a block to which all ranks contributed once, and which this rank's handler combined, if `op`
-// is one.
+// Returns the tag of a block to which all ranks contributed once, and which this rank's handler
+// combined, if `op` is one.
 std::uint64_t flare_total_tag(const JobKey& key, std::uint64_t block, std::uint32_t world_size,
                               wire::Operator op);
 
-// Of this rank's timers, of dense or of sparse blocks.
+// Returns the seed of this rank's timers, of dense or of sparse blocks.
 std::uint64_t flare_timer_seed(const Job& job, bool sparse);
 
-// Header of this rank's contribution to a block; not sealed.
+// Returns the header of this rank's contribution to a block; it is not sealed.
 wire::FlareHeader contribution_header(const Job& job, const FlarePlan& plan,
                                       const FlareBlocks& blocks, std::uint32_t index);
 

@@ -9,7 +9,7 @@
 
 namespace tributary::host {
 
-// What the ranks of a job agreed on about its reduction tree (4).
+// The ranks of a job agreed on this about its reduction tree (4).
 struct FlarePlan {
   wire::Ipv4Address group;    // multicast address of the tree
   std::uint32_t window = 64;  // blocks that each rank may have in flight; the switches know it
@@ -17,7 +17,7 @@ struct FlarePlan {
 };
 
 struct FlareTuning {
-  // Of a collective of less than a window nothing is timed: all of it is sent before it is known
+  // Nothing is timed in a collective of less than a window: all of it is sent before it is known
   // that the other ranks have begun. So the initial value counts.
   RtoBounds rto{.rto_min = std::chrono::milliseconds(10),
                 .rto_initial = std::chrono::milliseconds(20)};

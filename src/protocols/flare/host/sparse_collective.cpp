@@ -13,7 +13,8 @@ namespace {
 using wire::FlareHeader;
 using wire::FlareSparseHeader;
 
-// Inquiries that wait for an answer, each of many packets; who asked for more asks again.
+// So many inquiries may wait for an answer, each of many packets; whoever asked for more asks
+// again.
 constexpr std::size_t sparse_asked_max = 256;
 
 FlarePlan plan_of_sparse_window(FlarePlan plan) {
@@ -176,7 +177,7 @@ std::optional<FlareSparseCollective::Series> FlareSparseCollective::next_series(
   return Series{block, 0};
 }
 
-// A switch asks when it has forgotten a block, or has begun it anew. True: that is done.
+// A switch asks when it has forgotten a block, or has begun it anew. Returns true if that is done.
 bool FlareSparseCollective::answer(Series& series, Outbox& outbox, Time now) {
   const bool has_result = results_.complete(series.block);
   if (has_result != series.of_result) {
@@ -215,8 +216,8 @@ bool FlareSparseCollective::send_result(Series& series, Outbox& outbox) {
   return true;
 }
 
-// All shards, as what a switch lacks of them only the switch knows. True: they are sent, or the
-// result came meanwhile.
+// Sends all shards, as only the switch knows what it lacks of them. Returns true if they are sent,
+// or the result came meanwhile.
 bool FlareSparseCollective::contribute(Series& series, Outbox& outbox) {
   const auto index = blocks_.index_of(series.block);
   if (!window_.lacks(index)) {
@@ -252,7 +253,7 @@ bool FlareSparseCollective::contribute(Series& series, Outbox& outbox) {
   return true;
 }
 
-// By the core that has the block, as dense packets go (5).
+// Sends a packet by the core that has the block, as dense packets go (5).
 void FlareSparseCollective::push(const FlareSparseHeader& header, wire::Bytes payload,
                                  Outbox& outbox) {
   const auto flow = wire::flare_flow_of(header.block.value(), header.window.value());

@@ -26,26 +26,27 @@
 
 namespace tributary::host {
 
-// What follows the opening of a sparse allreduce: its blocks, each in shards up the tree and in
-// shards down again (7). They are numbered beside the dense ones, from 0 in each run, and have a
+// Runs what follows the opening of a sparse allreduce: its blocks, each in shards up the tree and
+// in shards down again (7). They are numbered beside the dense ones, from 0 in each run, and have a
 // window of their own.
 class FlareSparseCollective {
  public:
-  // Of that job, by the plan's window of sparse blocks. Precondition: there are any, and
+  // Serves that job, by the plan's window of sparse blocks. Precondition: there are any, and
   // flare_sparse_full() of the job is not 0. What is counted and the job outlive this.
   FlareSparseCollective(const Job& job, const FlarePlan& plan, const FlareTuning& tuning,
                         FlareStatistics& statistics);
 
-  // Behind the last block that this rank knows of. Nobody needs to have had all before it.
+  // Returns the block behind the last that this rank knows of. Nobody needs to have had all before
+  // it.
   std::uint64_t next_block() const { return blocks_.end(); }
-  // Under the opening's key; the blocks begin with `first`, and `present` is what the rank brings
-  // that has most. Precondition: there is an element.
+  // Begins under the opening's key; the blocks begin with `first`, and `present` is what the rank
+  // brings that has most. Precondition: there is an element.
   void begin(const SparseCall& call, const JobKey& key, std::uint64_t first, std::uint64_t present);
   void abandon();
   // Writes the sum, as the ring would. Precondition: finished().
   void finish();
 
-  // Of what is_flare_sparse(). A block that is done is progress, shards are not: switches that
+  // Takes what is_flare_sparse(). A block that is done is progress, shards are not: switches that
   // forget over and over could send shards for ever.
   Verdict examine(wire::MutableBytes bytes, Time now, Deadline& deadline);
   void poll(Outbox& outbox, Time now);
@@ -58,7 +59,7 @@ class FlareSparseCollective {
   std::uint64_t first() const { return blocks_.first; }
 
  private:
-  // Shards of one block that are sent one after the other, as the outbox has room.
+  // These are shards of one block that are sent one after the other, as the outbox has room.
   struct Series {
     std::uint64_t block = 0;
     std::uint8_t flags = 0;

@@ -14,10 +14,10 @@
 
 namespace tributary::host {
 
-// What one rank contributes to the blocks of a sparse allreduce, in shards: pairs in the order of
-// their indices, or runs of all elements where these take less. The shards of a block are made
-// once, so that they are the same bytes whenever they are sent, and stay until those of the block
-// that is a window behind are.
+// Makes what one rank contributes to the blocks of a sparse allreduce, in shards: pairs in the
+// order of their indices, or runs of all elements where these take less. The shards of a block are
+// made once, so that they are the same bytes whenever they are sent, and stay until those of the
+// block that is a window behind are made.
 class SparseContributions {
  public:
   SparseContributions(std::uint32_t window, std::size_t full);
@@ -52,8 +52,8 @@ class SparseContributions {
 
   std::size_t full_;
   std::vector<Slot> slots_;  // by index
-  // Of all shards that there can be, each at a place of its own, as packets that are still on their
-  // way to the socket may lie in here. What is never written takes no memory.
+  // These are all shards that there can be, each at a place of its own, as packets that are still
+  // on their way to the socket may lie in here. What is never written takes no memory.
   std::unique_ptr<std::byte[]> bytes_;
   SparseBuffers buffers_;
   FlareSparseBlocks blocks_;

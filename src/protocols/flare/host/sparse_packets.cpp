@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::uint32_t whole_contribution = 65535;
 
-// Of a block, in its call, or of one of its shards.
+// Returns the number of a block in its call, or of one of its shards.
 std::uint64_t sparse_packet_number(std::uint64_t block, std::uint32_t number) {
   constexpr auto low_six_bytes = (std::uint64_t{1} << 48) - 1;
   return std::uint64_t{number} << 48 | (block & low_six_bytes);

@@ -57,7 +57,7 @@ std::optional<SparsePart> SparseResults::part(std::uint64_t block,
   return form == wire::FlareForm::run ? joined_runs(block, blocks) : joined_pairs(block, blocks);
 }
 
-// All elements, without gaps.
+// Joins all elements, without gaps.
 std::optional<SparsePart> SparseResults::joined_runs(std::uint64_t block,
                                                      const FlareSparseBlocks& blocks) const {
   const auto range = blocks.range(blocks.index_of(block));

@@ -17,22 +17,24 @@
 
 namespace tributary::host {
 
-// The results of sparse blocks, as they come shard by shard, and the latest `window` of those that
-// are complete, which others may ask for: each takes the place of the one that is a window before.
+// Keeps the results of sparse blocks, as they come shard by shard, and the latest `window` of those
+// that are complete, which others may ask for: each takes the place of the one that is a window
+// before.
 class SparseResults {
  public:
   SparseResults(std::uint32_t window, std::size_t full);
 
-  // A shard to which all ranks have contributed, so that nobody lacks what is a window before.
-  // Shards of two editions are no result: one of another edition puts aside those that came before.
+  // Takes a shard to which all ranks have contributed, so that nobody lacks what is a window
+  // before. Shards of two editions are no result: one of another edition puts aside those that came
+  // before.
   Verdict take(const wire::FlareSparseHeader& header, wire::Bytes payload);
   bool complete(std::uint64_t block) const { return shards(block) != 0; }
-  // What came of that block is no result.
+  // Puts aside what came of that block, as it is no result.
   void reject(std::uint64_t block) { slot(block).shards = 0; }
-  // A complete result as a part of the sum; nothing if it cannot be one.
+  // Returns a complete result as a part of the sum; nothing if it cannot be one.
   std::optional<SparsePart> part(std::uint64_t block, const FlareSparseBlocks& blocks) const;
 
-  // As they came. Of what is not complete, or not kept any more, there are none.
+  // These give shards as they came. There are none of what is not complete, or not kept any more.
   std::uint32_t shards(std::uint64_t block) const;
   struct Shard {
     wire::FlareSparseHeader header;

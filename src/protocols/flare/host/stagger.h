@@ -7,9 +7,9 @@
 
 namespace tributary::host {
 
-// In which order one rank sends the blocks of a collective: staggered sending (5). It takes them
-// group by group. Within a group each rank begins at a place of its own and goes round, so that the
-// packets of a block come to its core one by one.
+// Tells in which order one rank sends the blocks of a collective: staggered sending (5). It takes
+// them group by group. Within a group each rank begins at a place of its own and goes round, so
+// that the packets of a block come to its core one by one.
 //
 // A group is half a window: a block's result can come only when the last rank has gone round, and
 // meanwhile the other half of the window keeps the ranks busy.
@@ -24,8 +24,8 @@ class Stagger {
     enter(0);
   }
 
-  // The next block, if one below `limit` is left in the group; what is beyond the limit where the
-  // rank has come to does not keep back what is below it.
+  // Returns the next block, if one below `limit` is left in the group; what is beyond the limit
+  // where the rank has come to does not keep back what is below it.
   std::optional<std::uint32_t> next(std::uint32_t limit) {
     if (high_ == end_ && low_ == turn_) {
       enter(end_);
@@ -39,8 +39,8 @@ class Stagger {
     return std::nullopt;
   }
 
-  // The first block of the group that has this one. Every rank has sent all before that group when
-  // it begins with it.
+  // Returns the first block of the group that has this one. Every rank has sent all before that
+  // group when it begins with it.
   std::uint32_t group_start(std::uint32_t block) const { return block - block % group_; }
 
  private:
@@ -56,7 +56,8 @@ class Stagger {
   std::uint32_t ranks_;
   std::uint32_t group_;
   std::uint32_t blocks_ = 0;
-  // Of the group: where this rank begins, and which blocks come next behind that and before it.
+  // These are of the group: where this rank begins, and which blocks come next behind that and
+  // before it.
   std::uint32_t turn_ = 0;
   std::uint32_t high_ = 0;
   std::uint32_t end_ = 0;

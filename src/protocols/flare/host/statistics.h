@@ -9,8 +9,8 @@
 
 namespace tributary {
 
-// What a communicator's Flare packets amounted to, in its one reduction tree. Bytes are those of
-// header and payload.
+// Counts what a communicator's Flare packets amounted to, in its one reduction tree. Bytes are
+// those of header and payload.
 struct FlareStatistics {
   std::string group;                       // the tree's multicast address
   std::uint64_t packets_sent = 0;          // contributions
@@ -24,11 +24,12 @@ struct FlareStatistics {
   std::uint64_t bytes_received = 0;
   std::uint64_t answers_sent = 0;  // results and contributions, to switches that asked for them
 
-  // Results that do not have each rank once, refusals that do not have this one's tag.
+  // These are results that do not have each rank once, and refusals that do not have this one's
+  // tag.
   std::uint64_t fingerprint_rejections = 0;
   host::IgnoredPackets ignored;
 
-  // What was of no use, wrong results included.
+  // Returns how much was of no use, wrong results included.
   std::uint64_t refused() const { return fingerprint_rejections + ignored.total(); }
 };
 

@@ -37,7 +37,7 @@ void FlareWindow::hold(std::uint32_t first, Time until) {
   held_until_ = until;
 }
 
-// Behind the last block that may be sent.
+// Returns the end of the blocks that may be sent.
 std::uint32_t FlareWindow::limit() const {
   const auto reach = base_ + std::min(window_, blocks_ - base_);
   return held_until_ == never ? reach : std::min(reach, held_from_);

@@ -15,9 +15,9 @@
 
 namespace tributary::host {
 
-// One rank's blocks in flight, known by their numbers in the collective: which may be sent, which
-// are to be sent again, which are done. Nothing is sent beyond the lowest block without a result by
-// the window or more: the switches take that for a proof that all before have theirs.
+// Keeps one rank's blocks in flight, known by their numbers in the collective: which may be sent,
+// which are to be sent again, which are done. Nothing is sent beyond the lowest block without a
+// result by the window or more: the switches take that for a proof that all before have theirs.
 class FlareWindow {
  public:
   // `seed` draws the timers: another one for each rank and job.
@@ -25,20 +25,20 @@ class FlareWindow {
               std::uint32_t world_size, std::uint64_t seed);
 
   void begin(std::uint32_t blocks);
-  // Of the collective that has begun, the blocks from `first` on wait for a result of those before
-  // them, and no longer than until then.
+  // Lets the blocks of the collective that has begun wait from `first` on for a result of those
+  // before them, and no longer than until then.
   void hold(std::uint32_t first, Time until);
 
   struct Sending {
     std::uint32_t block = 0;
     bool again = false;
   };
-  // A block that is to be sent now; it counts as sent. What was lost comes first.
+  // Returns a block that is to be sent now; it counts as sent. What was lost comes first.
   std::optional<Sending> next(Time now);
-  // A block in flight is sent because somebody asked for it.
+  // Notes that a block in flight is sent because somebody asked for it.
   void note_answer(std::uint32_t block, Time now);
 
-  // A sound result. Precondition: sent(block).
+  // Takes a sound result. Precondition: sent(block).
   Verdict take(std::uint32_t block, Time now);
 
   Time deadline() const;
@@ -46,12 +46,12 @@ class FlareWindow {
 
   bool finished() const { return base_ == blocks_; }
   bool sent(std::uint32_t block) const;
-  // Sent, and without a result.
+  // Returns whether the block was sent, and is without a result.
   bool lacks(std::uint32_t block) const { return sent(block) && !is_done(block); }
   std::uint32_t blocks() const { return blocks_; }
   std::uint32_t begun() const { return begun_; }  // so many were sent
   std::uint32_t in_flight() const { return in_flight_; }
-  // The lowest of those in flight, so many at most.
+  // Returns the lowest of those in flight, so many at most.
   std::vector<std::uint32_t> lowest_in_flight(std::size_t most) const;
   std::uint64_t timeouts() const { return timeouts_; }
 
@@ -91,16 +91,16 @@ class FlareWindow {
   std::uint32_t blocks_ = 0;
   std::uint32_t base_ = 0;            // the lowest that is not done
   std::uint32_t end_ = 0;             // behind the highest that was sent
-  std::uint32_t begun_ = 0;           // were sent
+  std::uint32_t begun_ = 0;           // so many were sent
   std::uint32_t in_flight_ = 0;       // of these, not done
   std::uint32_t seen_ = 0;            // start of the latest group that has a result
   std::vector<std::uint32_t> holes_;  // below that, without
   std::deque<std::uint32_t> again_;   // to be sent again
   std::uint64_t order_ = 0;
-  Time timer_from_{};           // the last progress
+  Time timer_from_{};           // when the last progress was made
   Time overtaken_due_ = never;  // when something of holes_ is to be sent again
   unsigned expirations_ = 0;    // since timer_from_
-  std::uint32_t burst_ = 1;     // how many are sent again at the next
+  std::uint32_t burst_ = 1;     // how many are sent again when the timer runs out next
   bool answered_ = false;       // a result came: the others are there
   std::uint32_t held_from_ = 0;
   Time held_until_ = never;  // never: nothing is held

@@ -16,7 +16,7 @@
 namespace tributary::flare {
 namespace {
 
-// To which core's file the blocks of a run go.
+// Tells to which core's file the blocks of a run go.
 class FilesOfCores {
  public:
   FilesOfCores(const traffic::TreePlan& plan, const FlareSeries& series)
@@ -32,7 +32,7 @@ class FilesOfCores {
   }
 
   void begin_run() { std::fill(next_.begin(), next_.end(), 0); }
-  // No value: the block is left out.
+  // Returns no value if the block is left out.
   std::optional<unsigned> next(std::uint32_t job, std::uint64_t block) {
     const auto core = owner_of(job, block);
     return next_[core]++ < whole_[core] ? std::optional(core) : std::nullopt;
@@ -52,7 +52,7 @@ class FilesOfCores {
   std::vector<std::size_t> next_;
 };
 
-// Calls `send(job, position, rank, core)` of what all workers send, in its order.
+// Calls `send(job, position, rank, core)` for what all workers send, in its order.
 template <typename Send>
 void for_each_contribution(const traffic::TreePlan& plan, const FlareSeries& series, Send send) {
   FilesOfCores files(plan, series);

@@ -14,7 +14,7 @@
 
 namespace tributary::flare {
 
-// Which block, of which run.
+// Names a block, and its run.
 struct FlarePosition {
   std::uint32_t run = 0;
   std::uint64_t block = 0;
@@ -22,7 +22,7 @@ struct FlarePosition {
   friend bool operator==(const FlarePosition&, const FlarePosition&) = default;
 };
 
-// The packets of one job.
+// Makes the packets of one job.
 class FlareFrames {
  public:
   FlareFrames(const traffic::TreePlan& plan, const traffic::TreePlaces& places,
@@ -34,15 +34,16 @@ class FlareFrames {
   std::uint32_t shift_of(const FlarePosition& at) const {
     return static_cast<std::uint32_t>(block_key(at) % traffic::BlockValues::shifts);
   }
-  // The fingerprint of all workers.
+  // Returns the fingerprint of all workers.
   std::uint64_t fingerprint(const FlarePosition& at) const;
 
-  // What `rank` contributes; `flags` says whether it is sent again.
+  // Makes what `rank` contributes; `flags` says whether it is sent again.
   void contribution(Packet& packet, const FlarePosition& at, std::uint32_t rank, std::uint8_t flags,
                     const traffic::BlockValues& values) const;
   // Turns a sum that came up into the root's result.
   void answer(Packet& sum, const traffic::StationRange& root) const;
-  // Whether a header is what a sum of all workers has to have, with a payload of that CRC behind.
+  // Returns whether a header is what a sum of all workers has to have, with a payload of that CRC
+  // behind.
   bool is_total(const wire::FlareHeader& header, wire::FlareKind kind, const FlarePosition& at,
                 std::uint32_t sum_crc) const;
 

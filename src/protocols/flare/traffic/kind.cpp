@@ -46,7 +46,7 @@ class FlareTrafficKind final : public traffic::TreeKind {
     return std::make_unique<FlareTraffic>(plan_, stations, pool);
   }
 
-  // Of a port each, and of each core of the switch.
+  // There is a file for each port and each core of the switch.
   std::size_t files() const override { return std::size_t{plan_.workers} * series_.cores; }
   void feed(const traffic::Feed& to) const override {
     if (density_) {

@@ -93,7 +93,7 @@ void FlareSparseFrames::contribution(Packet& packet, const FlarePosition& at, st
   write(packet, headers_[rank], header, shards[shard]);
 }
 
-// One edition for ever: it is the same result whenever it is sent.
+// There is one edition for ever: it is the same result whenever it is sent.
 void FlareSparseFrames::result(Packet& packet, const FlarePosition& at, std::uint32_t shard,
                                const traffic::StationRange& root) const {
   const auto& shards = values_.result(variant_of(at));

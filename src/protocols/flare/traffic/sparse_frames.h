@@ -16,7 +16,7 @@
 
 namespace tributary::flare {
 
-// The packets of one job's sparse blocks.
+// Makes the packets of one job's sparse blocks.
 class FlareSparseFrames {
  public:
   // The values outlive it. The plan's window is that of the sparse blocks.
@@ -28,16 +28,16 @@ class FlareSparseFrames {
   std::uint32_t variant_of(const FlarePosition& at) const {
     return static_cast<std::uint32_t>(block_key(at) % SparseValues::variants);
   }
-  // The fingerprint of all workers.
+  // Returns the fingerprint of all workers.
   std::uint64_t fingerprint(const FlarePosition& at) const;
 
-  // A shard of what `rank` contributes; `flags` says whether it is sent again.
+  // Makes a shard of what `rank` contributes; `flags` says whether it is sent again.
   void contribution(Packet& packet, const FlarePosition& at, std::uint32_t rank,
                     std::uint32_t shard, std::uint8_t flags) const;
-  // A shard of the result, as a root there sends it.
+  // Makes a shard of the result, as a root there sends it.
   void result(Packet& packet, const FlarePosition& at, std::uint32_t shard,
               const traffic::StationRange& root) const;
-  // Whether a header has what all packets of the job have in common.
+  // Returns whether a header has what all packets of the job have in common.
   bool is_like(const wire::FlareSparseHeader& header, std::uint32_t run) const;
 
  private:

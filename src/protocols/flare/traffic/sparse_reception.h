@@ -8,7 +8,7 @@
 
 namespace tributary::flare {
 
-// The shards of one block's sum, or of its result at one worker, as they come.
+// Keeps the shards of one block's sum, or of its result at one worker, as they come.
 struct SparseReception {
   std::uint64_t block = 0;
   std::uint64_t edition = 0;

@@ -59,7 +59,8 @@ void FlareSparseTraffic::arrived(PacketPtr packet, std::size_t port, Time now,
   }
 }
 
-// Whether it is news. What contradicts the shards before it, or cannot be of a right sum, is wrong.
+// Returns whether the shard is news. One that contradicts the shards before it, or cannot be of a
+// right sum, is wrong.
 bool FlareSparseTraffic::take(const Job& job, SparseReception& reception,
                               const FlareSparseHeader& header, wire::Bytes payload) {
   const bool is_result = header.kind == FlareKind::result;
@@ -89,7 +90,7 @@ void FlareSparseTraffic::take_result_shard(std::uint32_t number, std::uint32_t r
     return;
   }
   auto& reception = job.results[place_of(block) * plan_.workers + rank];
-  if (!is_in_flight(number, block)) {  // and counts as late, once
+  if (!is_in_flight(number, block)) {  // then it counts as late, once
     if (header.is_last()) {
       take_result(number, rank, block, now);
     }

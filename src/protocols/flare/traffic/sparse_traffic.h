@@ -18,8 +18,8 @@
 
 namespace tributary::flare {
 
-// Aggregation of sparse blocks with Flare (section 7): all workers of some jobs, and the root of
-// their trees if the switch is not.
+// Makes traffic of aggregation of sparse blocks with Flare (section 7): all workers of some jobs,
+// and the root of their trees if the switch is not.
 class FlareSparseTraffic final : public WindowTraffic {
  public:
   // The stations outlive it. The plan's window is that of the sparse blocks, its elements and

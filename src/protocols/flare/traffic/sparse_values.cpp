@@ -17,7 +17,8 @@ using reduce::with_sparse_type;
 using wire::ElementType;
 using wire::FlareForm;
 
-// Up to which 64 numbers, added in any order, are exact in the type, and do not wrap.
+// Returns a magnitude up to which 64 numbers, added in any order, are exact in the type, and do not
+// wrap.
 std::int64_t magnitude_of(ElementType type) {
   switch (type) {
     case ElementType::i8:
@@ -58,7 +59,7 @@ void append_number(std::vector<std::byte>& bytes, std::int64_t number) {
   }
 }
 
-// None if it is not whole, or larger than any that can come.
+// Returns no value if it is not whole, or larger than any that can come.
 template <typename T>
 std::optional<std::int64_t> whole_number(const std::byte* from) {
   T value;
@@ -120,7 +121,7 @@ std::uint64_t SparseValues::weighed(const Numbers& numbers) const {
   return total;
 }
 
-// As whoever sends it decides.
+// Cuts into pairs or runs, as whoever sends it decides.
 SparseValues::Shards SparseValues::cut(const Numbers& numbers, std::size_t pairs_per_shard) const {
   const auto zeros =
       static_cast<std::size_t>(std::count(numbers.begin(), numbers.end(), std::int64_t{0}));

@@ -14,9 +14,9 @@
 
 namespace tributary::flare {
 
-// What the ranks of a job contribute to sparse blocks, and what must come out. A block is one of a
-// few that lie ready, with one element of each rank in every so many. They are whole numbers, so
-// small that every type holds every partial sum exactly, and never zero.
+// Holds what the ranks of a job contribute to sparse blocks, and what must come out. A block is one
+// of a few that lie ready, with one element of each rank in every so many. They are whole numbers,
+// so small that every type holds every partial sum exactly, and never zero.
 //
 // A sum comes in shards, in any order, and as pairs of which several may be for one element. So it
 // is compared by what its values add up to, each times a weight of its place, which was computed
@@ -41,17 +41,17 @@ class SparseValues {
   wire::ElementType type() const { return type_; }
   std::uint16_t span() const { return static_cast<std::uint16_t>(span_); }
   const wire::FlareSparseShape& shape() const { return shape_; }
-  // Of every contribution.
+  // Returns the shards of every contribution.
   std::uint32_t shards() const { return static_cast<std::uint32_t>(contributions_[0].size()); }
   const Shards& contribution(std::uint32_t rank, std::uint32_t variant) const {
     return contributions_[rank * variants + variant];
   }
-  // As a root sends it.
+  // Returns the shards of the result, as a root sends it.
   const Shards& result(std::uint32_t variant) const { return results_[variant]; }
   std::uint64_t weighed_sum(std::uint32_t variant) const { return sums_[variant]; }
 
-  // What the values of a shard are together, each times its weight, modulo 2^64. None if some are
-  // not whole, or offsets do not increase, if they are to.
+  // Returns what the values of a shard are together, each times its weight, modulo 2^64; no value
+  // if some are not whole, or offsets do not increase, if they are to.
   std::optional<std::uint64_t> weigh(const wire::FlareSparseHeader& header, wire::Bytes payload,
                                      bool in_order) const;
 

@@ -63,7 +63,7 @@ void FlareTraffic::arrived(PacketPtr packet, std::size_t port, Time now, traffic
   }
 }
 
-// Of a payload that is right to the last bit the CRC is known, which saves reading it twice.
+// The CRC of a payload that is right to the last bit is known, which saves reading it twice.
 bool FlareTraffic::is_right(const Job& job, FlareKind kind, const FlareHeader& header,
                             wire::Bytes payload) const {
   const auto& values = *job.values;
@@ -74,7 +74,7 @@ bool FlareTraffic::is_right(const Job& job, FlareKind kind, const FlareHeader& h
          std::memcmp(payload.data(), values.sum(shift).data(), values.block_bytes()) == 0;
 }
 
-// Also when it comes again: the switch may have lost the answer.
+// A sum is answered also when it comes again: the switch may have lost the answer.
 void FlareTraffic::answer(const Job& job, PacketPtr sum, traffic::Outbox& out) {
   note_sum();
   note_answer();

@@ -15,8 +15,8 @@
 
 namespace tributary::flare {
 
-// Aggregation with Flare: all workers of some jobs, and the root of their trees if the switch is
-// not.
+// Makes traffic of aggregation with Flare: all workers of some jobs, and the root of their trees if
+// the switch is not.
 class FlareTraffic final : public WindowTraffic {
  public:
   // The stations outlive it.

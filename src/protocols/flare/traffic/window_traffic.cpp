@@ -9,7 +9,7 @@
 namespace tributary::flare {
 namespace {
 
-// After so many the switch is taken to be gone.
+// After so many tries the switch is taken to be gone.
 constexpr std::uint32_t tries_max = 3;
 
 }  // namespace
@@ -55,7 +55,7 @@ bool WindowTraffic::begin_blocks(std::size_t number) {
   return begin_again(windows_[number]) || begin_next(windows_[number]);
 }
 
-// Goes on to the next rank that waits for the block; false: none does any more.
+// Goes on to the next rank that waits for the block; returns false if none does any more.
 bool WindowTraffic::seek_waiting(Window& window) {
   const auto& block = block_at(window, turn_.first);
   while (block.open && block.number == turn_.first && turn_.rank < plan_.workers) {
