@@ -33,14 +33,14 @@
 
 namespace tributary::protocols {
 
-// Whether the first reasons are what parsers find wrong, in the same order.
+// Returns whether the first reasons are what parsers find wrong, in the same order.
 constexpr bool begin_as_parse_errors(std::span<const std::string_view> reasons) {
   const std::span errors = std::span(wire::parse_error_names).subspan(1);  // without `none`
   return reasons.size() >= errors.size() &&
          std::equal(errors.begin(), errors.end(), reasons.begin());
 }
 
-// Why a packet is dropped that its parser refuses, of a protocol whose reasons
+// Returns why a packet is dropped that its parser refuses. The protocol's reasons must
 // begin_as_parse_errors().
 constexpr DropReason drop_reason_of(wire::ParseError error, Row row) {
   assert(error != wire::ParseError::none);

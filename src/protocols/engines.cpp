@@ -8,7 +8,7 @@
 
 namespace tributary {
 
-// What each protocol's folder defines.
+// Each protocol's folder defines its `engine_kind`.
 #define TRIBUTARY_DECLARE(protocol)            \
   namespace protocol {                         \
   extern const engine::EngineKind engine_kind; \

@@ -5,7 +5,7 @@
 
 namespace tributary {
 
-// What each protocol's folder defines.
+// Each protocol's folder defines its `host_protocol`.
 #define TRIBUTARY_DECLARE(protocol)              \
   namespace protocol {                           \
   extern const host::HostProtocol host_protocol; \

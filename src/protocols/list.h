@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-// Every protocol that Tributary speaks: a folder beside this file and a row here. Frames are
+// Every protocol that Tributary speaks has a folder beside this file and a row here. Frames are
 // offered to them in this order. A test build adds a protocol of its own by defining
 // TRIBUTARY_TEST_PROTOCOLS.
 #ifndef TRIBUTARY_TEST_PROTOCOLS
@@ -14,7 +14,7 @@
 
 namespace tributary::protocols {
 
-// By which tables that have something of every protocol are indexed.
+// Tables that have something of every protocol are indexed by these.
 enum class Row : std::uint8_t {
 #define TRIBUTARY_ROW(protocol) protocol,
   TRIBUTARY_PROTOCOLS(TRIBUTARY_ROW)

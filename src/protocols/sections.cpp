@@ -7,7 +7,7 @@
 
 namespace tributary {
 
-// What each protocol's folder defines.
+// Each protocol's folder defines its `config_section`.
 #define TRIBUTARY_DECLARE(protocol)                     \
   namespace protocol {                                  \
   extern const control::ProtocolSection config_section; \

@@ -4,7 +4,7 @@
 
 namespace tributary {
 
-// What each protocol's folder defines.
+// Each protocol's folder defines its `traffic_kind()`.
 #define TRIBUTARY_DECLARE(protocol)                     \
   namespace protocol {                                  \
   std::unique_ptr<traffic::TrafficKind> traffic_kind(); \
