@@ -38,25 +38,27 @@ namespace tributary {
 
 using reduce::element_type_for;
 
-// Of a packet that is full, and neither the first nor the last of what it belongs to, in bytes.
+// The size of a full packet that is neither the first nor the last of what it belongs to, in bytes.
 struct FullPacket {
   std::uint32_t elements = 0;
-  std::uint32_t total = 0;  // from the IP header on, or behind that of Ethernet
+  std::uint32_t total = 0;  // the whole packet from its IP header on, or behind its Ethernet header
 };
 
-// Of an elastic world: who is in it changes from one membership to the next.
+// How things stand in an elastic world, whose ranks change from one membership to the next.
 struct MembershipState {
   std::uint64_t epoch = 0;      // counts memberships, from 1; 0: the world is fixed
-  std::uint32_t newcomers = 0;  // how many of its ranks were in none before; rank 0 is none of them
-  std::uint32_t waiting = 0;    // to join with the next one, as far as this rank has heard
-  bool ended = false;           // somebody is gone, or regroups: nothing more is carried out
+  std::uint32_t newcomers = 0;  // ranks of this membership that were in none before; never rank 0
+  std::uint32_t waiting = 0;    // processes that wait to join with the next one, as far as this
+                                // rank has heard
+  bool ended = false;           // a rank is gone or regroups: this communicator carries out nothing
+                                // more
 };
 
 // A group of ranks that reduce vectors together. All ranks call the same collectives in the same
-// order with the same count, type, operator and root. Calls block; one thread at a time. A call
-// ends with the exact outcome, every contribution in it once, or with an error: when it makes no
-// progress, and by the deadline if there is one. After an error the contents of `out` are
-// undefined.
+// order with the same count, type, operator and root. Calls block, and only one thread calls at a
+// time. A call ends with the exact outcome, which has every contribution in it once, or with an
+// error: when it makes no progress, and by the deadline if there is one. After an error the
+// contents of `out` are undefined.
 //
 // Between calls a thread of the library answers ranks that lost what this one sent last; it sleeps
 // while there is nothing to answer. The destructor waits for the other ranks' destructors, up to
@@ -68,41 +70,42 @@ class Communicator {
   Communicator& operator=(Communicator&&) noexcept;
   ~Communicator();
 
-  // By which algorithm the following run, as was found out at creation: that of a protocol, or
-  // "ring" (by the hosts alone, over TCP), which collectives take that the protocol does not have,
-  // and by "auto" those for whose size hosts are faster.
+  // Returns the name of the algorithm that was chosen at creation for the collectives below: one of
+  // a protocol, or "ring" (the hosts alone, over TCP). The ring also carries what the protocol does
+  // not have, and with "auto" those collectives for whose size hosts are faster.
   const std::string& algorithm() const;
 
-  // `in` and `out` are the same or do not overlap; nothing need be aligned. Floats of 16 and 8
-  // bits are added in f32 and rounded where a partial sum is sent on; sums that are reproducible
-  // are rounded once. Pairs (reduce::indexed) have no operators but minloc and maxloc, which
-  // nothing else has, and handlers. Of a handler (wire::handler_operator(number), see
-  // host/handlers.h) the type is the one that it was loaded for; a struct of one's own is an
-  // opaque4, opaque8 or opaque16. It combines payload_bytes_max() bytes of the vectors at a time,
-  // in any order of the ranks.
+  // `in` and `out` are the same or do not overlap; nothing need be aligned. Floats of 16 and 8 bits
+  // are added in f32 and rounded where a partial sum is sent on; sums that are reproducible are
+  // rounded once. Pairs (reduce::indexed) take the operators minloc and maxloc, which no other type
+  // has, and handlers. A handler (wire::handler_operator(number), see host/handlers.h) takes the
+  // type that it was loaded for; a struct of one's own is an opaque4, opaque8 or opaque16. The
+  // handler combines payload_bytes_max() bytes of the vectors at a time, in any order of the ranks.
   Result<void> allreduce(const void* in, void* out, std::size_t count, wire::ElementType type,
                          wire::Operator op);
-  // The result is in `out` of `root`; that of other ranks is left alone and may be null.
+  // The result is in `out` of rank `root`; `out` of other ranks is left alone and may be null.
   Result<void> reduce(const void* in, void* out, std::size_t count, wire::ElementType type,
                       wire::Operator op, std::uint32_t root);
-  // From `inout` of `root` to that of all others.
+  // Copies `inout` of rank `root` to `inout` of all other ranks.
   Result<void> broadcast(void* inout, std::size_t count, wire::ElementType type,
                          std::uint32_t root);
   // Returns when all ranks have called it.
   Result<void> barrier();
-  // `count` elements of each rank, which all get, by rank: `out` has room for so many of each. `in`
-  // may be what is at this rank's place there.
+  // Gives all ranks the `count` elements of each rank, in the order of the ranks: `out` has room
+  // for `count` elements of every rank. `in` may be this rank's own place in `out`.
   Result<void> allgather(const void* in, void* out, std::size_t count, wire::ElementType type);
-  // The result's part for this rank: `count` elements, of as many for each rank in `in`.
+  // `in` has `count` elements for each rank. Reduces them over all ranks, and gives this rank its
+  // own `count` elements of the result.
   Result<void> reduce_scatter(const void* in, void* out, std::size_t count, wire::ElementType type,
                               wire::Operator op);
 
-  // Ends the collective that is running, with Error::Code::aborted and within a second, and all
-  // later ones. Neighbours that are in one of the ring notice at once, other ranks by their time
+  // Ends the running collective within a second, with Error::Code::aborted, and all later ones.
+  // Neighbours that are in a collective of the ring notice at once, other ranks by their time
   // limits. Any thread may call it.
   void abort();
 
-  // By the ring, whatever algorithm() is. Where sums are reproducible, the bits are the same ones.
+  // These go by the ring, whatever algorithm() is. Where sums are reproducible, the ring's have the
+  // same bits.
   Result<void> ring_allreduce(const void* in, void* out, std::size_t count, wire::ElementType type,
                               wire::Operator op);
   Result<void> ring_reduce(const void* in, void* out, std::size_t count, wire::ElementType type,
@@ -142,10 +145,10 @@ class Communicator {
     return broadcast(inout.data(), inout.size(), element_type_for<T>(), root);
   }
 
-  // The sum of the ranks' vectors of `count` elements, of which each rank gives those that are not
-  // zero: strictly increasing indices, and as many values. Carried by the switches where
-  // algorithm() has that and it was asked for, or else by the ring of the hosts. The sum has the
-  // same form on all ranks, and the same bits.
+  // Returns the sum of the ranks' vectors of `count` elements. Each rank gives the elements that
+  // are not zero: strictly increasing indices, and as many values. Switches add them up where the
+  // protocol of algorithm() can and its parameters ask for it; otherwise the ring of the hosts
+  // does. The sum has the same form on all ranks, and the same bits.
   Result<SparseElements> sparse_allreduce(std::span<const std::uint32_t> indices,
                                           const void* values, std::size_t count,
                                           wire::ElementType type, wire::Operator op);
@@ -164,8 +167,8 @@ class Communicator {
                                            wire::Operator op = wire::Operator::sum) {
     return sparse_allreduce(std::span(in.indices), std::span(in.values), in.count, op);
   }
-  // Of a dense vector, what is selected of it and of what `feedback` kept back; the rest is kept
-  // back there, and all of it if the call fails.
+  // Sends what `selection` takes of a dense vector and of what `feedback` kept back. The rest is
+  // kept back there, and all of it if the call fails.
   template <typename T>
   Result<SparseVector<T>> sparse_allreduce(std::span<const std::type_identity_t<T>> in,
                                            const Selection& selection, ErrorFeedback<T>& feedback) {
@@ -180,58 +183,61 @@ class Communicator {
     return sum;
   }
 
-  // The sum of the ranks' vectors, each rounded to a few bits for an element (see GradientSketch).
-  // All ranks have the same bits. What is kept back in `sketch` is given with the vector; if the
-  // call fails, all of it is kept back. `in` and `out` are as long as the sketch, and the same or
-  // do not overlap. All ranks have sketches of the same kind and bits, and of the same matrix.
+  // Adds up the ranks' vectors, each rounded to a few bits for an element (see GradientSketch). All
+  // ranks get the same bits. What `sketch` keeps back goes along with the vector; if the call
+  // fails, all of it is kept back. `in` and `out` are as long as the sketch, and are the same or do
+  // not overlap. All ranks have sketches of the same kind and bits, and of the same matrix.
   Result<void> sketched_allreduce(std::span<const float> in, std::span<float> out,
                                   GradientSketch& sketch);
   Result<void> sketched_allreduce(std::span<float> inout, GradientSketch& sketch) {
     return sketched_allreduce(inout, inout, sketch);
   }
 
-  // Of an elastic world (CommunicatorOptions::membership): all members call it, after the same
-  // collective or after one that failed, and get the communicator of the next membership, with its
-  // ranks and its size; this one ends, and fails whatever is called, with
-  // Error::Code::membership_ended. Members that are gone are left out, as are those that do not
-  // call it within the stall timeout or deadline, whichever is shorter, of the first call; who
-  // waits to join is taken in. Who stays keeps its rank, but for ranks that would be left out in
-  // between; rank 0 is one of them. With `world_size`, others are waited for until there are so
-  // many, as long as that. After an error it may be called again, unless that is membership_ended:
-  // this process is no member any more; or aborted, by abort().
+  // Goes on to the next membership of an elastic world (CommunicatorOptions::membership). All
+  // members call it, after the same collective or after one that failed, and get the communicator
+  // of the next membership, with its ranks and its size. This one ends: whatever is called then
+  // fails with Error::Code::membership_ended. Members that are gone are left out, as are those that
+  // do not call it within the stall timeout or deadline, whichever is shorter, after the first
+  // call; processes that wait to join are taken in. A member keeps its rank unless ranks below it
+  // would stay free; there always is a rank 0. With `world_size`, the call waits for others until
+  // there are so many ranks, for as long as that limit. After an error it may be called again,
+  // unless the error is membership_ended, as this process is a member no more, or aborted, by
+  // abort().
   Result<Communicator> regroup(std::uint32_t world_size = 0);
   MembershipState membership() const;
 
   std::uint32_t rank() const;
   std::uint32_t world_size() const;
-  // As chosen or drawn; 0 for a single rank.
+  // Returns the job's number as the options gave it or rank 0 drew it; 0 for a single rank.
   std::uint32_t job() const;
-  // Of this rank, as the others know it; empty for a single rank.
+  // Returns this rank's address as the others know it; empty for a single rank.
   std::string local_address() const;
-  // Whether sums are; as the options said.
+  // Tells whether sums are reproducible, as the options said.
   bool reproducible() const;
-  // Of a full packet, as the ranks agreed; 0 for a single rank.
+  // Returns the payload bytes of a full packet, as the ranks agreed on them; 0 for a single rank.
   std::uint32_t payload_bytes_max() const;
   std::uint32_t window() const;
-  FullPacket full_packet() const;  // likewise
-  // Collectives that succeeded by each algorithm, but for those that name the ring; and what the
-  // protocol counted, with the packets by which creation found out about the network.
+  FullPacket full_packet() const;  // zeros for a single rank
+  // Counts the collectives that succeeded by each algorithm, but for those whose call names the
+  // ring. What the protocol counted includes the packets by which creation found out about the
+  // network.
   CommunicatorStatistics statistics() const;
 
  private:
   friend class host::Bootstrap;
-  // Rank 0 is met where it listens already, if it does. Another thread gives it up by the flag.
+  // The ranks meet at `listener` on rank 0, if it is not null: it listens already. Creation ends
+  // early once another thread sets `given_up`.
   static Result<Communicator> create(const CommunicatorOptions& options, host::Listener* listener,
                                      const Result<void>& ready = {},
                                      const std::atomic<bool>* given_up = nullptr);
-  // Ranks of one machine go to the others together. `name`: no other communicator's. Handlers and
-  // sparse vectors are refused.
+  // Ranks of one machine take part in the others' collectives together. No other communicator has
+  // the same `name`. Handlers and sparse vectors are refused.
   static Result<Communicator> create_sharing(const CommunicatorOptions& options,
                                              const host::Seating& seating, const std::string& name,
                                              host::Listener* listener);
 
   friend class host::CubeNetworks;
-  // In communicator_membership.cpp.
+  // These are in communicator_membership.cpp.
   static Result<Communicator> create_elastic(const CommunicatorOptions& options);
   static Result<Communicator> form(const std::shared_ptr<host::Member>& member,
                                    const CommunicatorOptions& options, std::uint64_t after,
@@ -241,37 +247,39 @@ class Communicator {
                                    const std::atomic<bool>& given_up);
 
   friend class ParallelCommunicator;
-  // What goes up from now on with every progress of a collective. It outlives this object.
+  // From now on every progress of a collective adds one to *pulse, which outlives this object.
   void show_progress(std::uint64_t* pulse);
-  // As any call of sparse_allreduce that this rank refuses.
+  // Counts on this rank as a call of sparse_allreduce that it refuses, and returns the error.
   tl::unexpected<Error> refuse_sparse(std::size_t count, std::string why);
 
   friend class host::MachineCollectives;
-  // As run(), but for the limits, which are the caller's.
+  // Does the same as run(), but within the caller's limits instead of the options'.
   Result<void> run_within(const host::Call& call, const host::Deadline& until);
-  // Counts on this rank, as a call that is refused.
+  // Keeps this rank in step with the others, as if it had refused the call.
   void leave_out(const host::Call& call);
 
   friend class CollectiveQueue;
   friend class GradientExchange;
   friend class host::Stream;
-  // Whether its arguments make sense. Nothing is sent; any thread may ask at any time.
+  // Tells whether the call's arguments make sense. It sends nothing; any thread may call it at any
+  // time.
   Result<void> check(const host::Call& call) const;
   Result<void> run(const host::Call& call);
-  // The same, with everybody in it even where others leave some out.
+  // Does the same as run(), but every rank is in the result even where other calls leave some out.
   Result<void> run_with_all(const host::Call& call);
-  // Whether that would refuse it on all ranks, for its size.
+  // Tells whether run_with_all() would refuse the call, as all ranks do if it is too large.
   Result<void> check_with_all(const host::Call& call) const;
-  // And that is not counted.
+  // Does the same as run_with_all(), but the call appears in no statistics.
   Result<void> run_aside(const host::Call& call);
   void notify(const std::string& line) const;
-  // One more row of its timeline; null where there is none.
+  // Opens one more row of this rank's timeline; null where none is written.
   Result<std::unique_ptr<host::Timeline>> timeline_row(const std::string& name) const;
-  // By when what runs next, or runs, has to end, beside the limits of the options. What has not
-  // begun by then counts, and fails, and leaves its buffers alone.
+  // The limit by which the collective that runs, or the next one, has to end besides the limits of
+  // the options. One that has not begun by then fails without touching its buffers; it keeps its
+  // place among the collectives all the same.
   host::Limit& limit();
   bool is_late() const;
-  // For how long another rank may be away.
+  // Returns how long this rank waits for another one that is away.
   std::chrono::nanoseconds patience() const;
 
   struct State;

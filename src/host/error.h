@@ -14,12 +14,14 @@ struct Error {
   enum class Code : std::uint8_t {
     invalid_argument,  // the caller's fault: nothing was sent
     rendezvous,        // the ranks did not find each other, or do not agree
-    timeout,           // no progress for too long, or the deadline passed; it names what is missing
+    timeout,           // no progress for too long, or the deadline passed; the message names what
+                       // is missing
     network,           // a socket failed
     mismatch,          // ranks called different collectives, or a sum cannot be right
     internal,
     aborted,           // by Communicator::abort()
-    membership_ended,  // of an elastic world: call Communicator::regroup(), as the message says
+    membership_ended,  // the membership of an elastic world has ended: the message says what to do,
+                       // mostly Communicator::regroup()
   };
   Code code = Code::internal;
   std::string message;

@@ -18,8 +18,8 @@
 
 namespace tributary {
 
-// Which elements of a vector are sent. Zeros never are, a NaN always is, for nothing is greater.
-struct TopK {  // those of the greatest magnitude; of equal ones the first
+// Which elements of a vector are sent. Zeros never are; a NaN always is, as it counts as greatest.
+struct TopK {  // the k of the greatest magnitude; of equal ones the first
   std::size_t k = 0;
 };
 struct AtLeast {  // all of this magnitude or more
@@ -27,24 +27,24 @@ struct AtLeast {  // all of this magnitude or more
 };
 using Selection = std::variant<TopK, AtLeast>;
 
-// What of a rank's vectors was not sent, to be sent later: it is added to the next vector. An
-// element is either sent or kept back as a whole, so that nothing is lost and nothing sent twice.
+// Keeps what of a rank's vectors was not sent, and adds it to the next vector. An element is either
+// sent or kept back as a whole, so that nothing is lost and nothing is sent twice.
 template <typename T>
 class ErrorFeedback {
  public:
-  // For vectors of `count` elements, sparse_count_max at most.
+  // It serves vectors of `count` elements, at most sparse_count_max.
   explicit ErrorFeedback(std::size_t count) : residual_(count) {}
 
   std::span<const T> residual() const { return residual_; }
 
-  // Adds `in` to what was kept back, and takes out of that what is to be sent. Precondition: `in`
-  // is as long as the residual.
+  // Adds `in` to what was kept back, takes what is to be sent out of that, and returns it.
+  // Precondition: `in` is as long as the residual.
   SparseVector<T> take(std::span<const T> in, const Selection& selection) {
     std::transform(in.begin(), in.end(), residual_.begin(), residual_.begin(), reduce::plus<T>);
     return std::visit([this](const auto& by) { return this->take(by); }, selection);
   }
 
-  // What was taken did not reach the others: it is kept back as well.
+  // Keeps `taken` back as well, as it did not reach the others.
   void give_back(const SparseVector<T>& taken) {
     for (std::size_t i = 0; i < taken.indices.size(); ++i) {
       auto& kept = residual_[taken.indices[i]];
@@ -53,8 +53,8 @@ class ErrorFeedback {
   }
 
  private:
-  // Magnitudes as whole numbers of the element's width, in the same order: those of floats are
-  // their bits without the sign.
+  // Magnitudes are compared as unsigned integers of the element's width, which have the same order:
+  // a float's is its bits without the sign.
   using Magnitude = std::conditional_t<
       sizeof(T) == 1, std::uint8_t,
       std::conditional_t<sizeof(T) == 2, std::uint16_t,

@@ -13,10 +13,11 @@ namespace host::sketch {
 class Pending;
 }
 
-// What the elements of a sketch are.
+// What a sketch sends for each element.
 enum class SketchKind : std::uint8_t {
   grid,       // steps of a grid that all ranks share: the network adds them up as they are
-  quantiles,  // codes of the rank's own quantiles: all ranks get those of all, and decode them
+  quantiles,  // codes of the rank's own quantiles: every rank gets the codes of all, and decodes
+              // them
 };
 
 enum class Rounding : std::uint8_t {
@@ -26,35 +27,35 @@ enum class Rounding : std::uint8_t {
 
 struct SketchOptions {
   SketchKind kind = SketchKind::grid;
-  // That an element takes on its way: 16, 8 or 4; of quantiles 8, 4 or 2; of a matrix's factors
-  // also 32, which are floats.
+  // Bits that an element takes on its way: 16, 8 or 4; for quantiles 8, 4 or 2; for a matrix's
+  // factors also 32, which are floats.
   unsigned bits = 8;
   Rounding rounding = Rounding::stochastic;
   bool feedback = true;    // what was rounded off is kept back, and added to the next vector
-  std::uint64_t seed = 0;  // of stochastic rounding: the same one rounds the same way again
+  std::uint64_t seed = 0;  // of stochastic rounding: the same seed rounds the same way again
 };
 
-// A vector that is a matrix, row by row, and goes as two thin ones whose product is near it
-// (PowerSGD: Vogels, Karimireddy, Jaggi, NeurIPS 2019). The ranks add up M Q, with a Q of `rank`
-// columns that all have, make its columns orthonormal, and add up the transpose of M times these:
-// so (rows + columns) x rank elements are given instead of rows x columns. The sum comes as its
-// projection on these columns, near the best one of that rank once some calls were of similar
-// matrices, since the next call's Q is the last one's result.
+// A vector that is a matrix, row by row, and is sent as two thin matrices whose product is near it
+// (PowerSGD: Vogels, Karimireddy, Jaggi, NeurIPS 2019). The ranks add up M Q, where all have the
+// same Q of `rank` columns, make the sum's columns orthonormal, and add up the transpose of M times
+// these: so (rows + columns) x rank elements are sent instead of rows x columns. The result is the
+// sum's projection on these columns. It comes near the best matrix of that rank after some calls
+// with similar matrices, since each call takes the last one's result as its Q.
 struct LowRank {
   std::size_t rows = 0;
   std::size_t columns = 0;
-  std::size_t rank = 0;  // 1 up to the less of rows and columns
+  std::size_t rank = 0;  // from 1 to the lesser of rows and columns
 };
 
-// How one of a rank's vectors, a layer's gradient say, goes sketched from call to call.
+// How one of a rank's vectors, say a layer's gradient, is sketched from call to call.
 class GradientSketch {
  public:
-  // For vectors of `count` elements.
+  // It serves vectors of `count` elements.
   explicit GradientSketch(std::size_t count, const SketchOptions& options = {})
       : count_(count), options_(options), residual_(options.feedback ? count : 0) {}
-  // For vectors of rows x columns elements; calls refuse it where these cannot be counted. The
-  // factors go on a grid, or as floats. With feedback
-  // what the projection left out is kept back as well.
+  // It serves vectors of rows x columns elements; calls refuse the sketch if these cannot be
+  // counted. The factors are sent as steps of a grid, or as floats. With feedback, what the
+  // projection left out is kept back as well.
   explicit GradientSketch(const LowRank& matrix, const SketchOptions& options = {})
       : GradientSketch(matrix.rows * matrix.columns, options) {
     matrix_ = matrix;
@@ -62,11 +63,11 @@ class GradientSketch {
 
   std::size_t count() const { return count_; }
   const SketchOptions& options() const { return options_; }
-  // Nothing unless it was made for one.
+  // Returns the matrix that it was made for; nothing if it was made for a plain vector.
   const std::optional<LowRank>& matrix() const { return matrix_; }
-  // What is kept back; nothing without feedback.
+  // Returns what is kept back; empty without feedback.
   std::span<const float> residual() const { return residual_; }
-  // Calls that succeeded.
+  // Returns the number of calls that succeeded.
   std::uint64_t rounds() const { return rounds_; }
 
  private:
@@ -76,7 +77,7 @@ class GradientSketch {
   SketchOptions options_;
   std::optional<LowRank> matrix_;
   std::vector<float> residual_;
-  std::vector<float> basis_;  // Q of the next call, column by column; empty before the first
+  std::vector<float> basis_;  // the next call's Q, column by column; empty before the first
   std::uint64_t rounds_ = 0;
 };
 

@@ -12,20 +12,21 @@
 
 namespace tributary {
 
-// Elements of the longest vector that indices can name.
+// The most elements of a vector that indices of 32 bits can name.
 inline constexpr std::size_t sparse_count_max = 0xffffffff;
 
-// Numbers of their own, of which one more can be left out: neither two in a byte nor pairs, and no
-// 8-bit floats, whose indices would take four times as much.
+// A sparse vector has elements that stand for themselves, so that each can be left out: no pairs,
+// and not two in a byte. 8-bit floats are none either, as an index takes four times as much as one.
 constexpr bool is_sparse_type(wire::ElementType type) {
   return type <= wire::ElementType::i64;
 }
 
-// A vector by those of its elements that are not zero, or, where that takes fewer bytes, by all.
+// A vector as those of its elements that are not zero or, where that takes fewer bytes, as all of
+// them.
 template <typename T>
 struct SparseVector {
   std::size_t count = 0;               // elements, those that are zero included
-  std::vector<std::uint32_t> indices;  // strictly increasing; none where all elements are there
+  std::vector<std::uint32_t> indices;  // strictly increasing; empty where all elements are there
   std::vector<T> values;
 
   bool is_dense() const { return indices.empty() && values.size() == count; }
@@ -43,7 +44,7 @@ struct SparseVector {
   }
 };
 
-// The same with elements of a type that is only known when the program runs.
+// The same with elements of a type that is known only when the program runs.
 struct SparseElements {
   std::size_t count = 0;
   wire::ElementType type = wire::ElementType::f32;
@@ -71,7 +72,7 @@ struct SparseElements {
     }
   }
 
-  // Precondition: that is the type.
+  // Precondition: T is the type of the elements.
   template <typename T>
   SparseVector<T> as() const {
     SparseVector<T> typed{count, indices, std::vector<T>(values.size() / sizeof(T))};

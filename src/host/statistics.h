@@ -13,20 +13,21 @@
 
 namespace tributary {
 
-// What becomes of a figure when those of all ranks are taken together.
+// What becomes of a figure when those of all ranks are put together.
 enum class Merge : std::uint8_t {
   sum,
-  same,  // all have the same: it is no quantity
+  same,  // it is no quantity: all ranks have the same
 };
 
-// Something that was counted, or how it stands, by its name: "blocks_in_network", "window".
+// Something that was counted, or some state, by its name: "blocks_in_network", "window".
 struct Figure {
   std::string name;
   std::variant<std::uint64_t, double, std::string> value;
   Merge merge = Merge::sum;
 };
 
-// Figures of one thing, each name once. The names are stable; docs/reference/library.md has them.
+// Figures of one thing, each with a name of its own. The names are stable;
+// docs/reference/library.md has them.
 class Figures {
  public:
   Figures() = default;
@@ -35,20 +36,20 @@ class Figures {
 
   void add(Figure figure) { figures_.push_back(std::move(figure)); }
 
-  // Null if there is none of that name.
+  // Returns null if there is no figure of that name.
   const Figure* find(std::string_view name) const {
     const auto found = std::find_if(figures_.begin(), figures_.end(),
                                     [name](const Figure& figure) { return figure.name == name; });
     return found == figures_.end() ? nullptr : &*found;
   }
-  // Its value, if it has one of that type; otherwise nothing: zero, no text.
+  // Returns the figure's value if it has that type; otherwise zero or an empty text.
   template <typename T>
   T value(std::string_view name) const {
     const auto* const figure = find(name);
     const T* const value = figure == nullptr ? nullptr : std::get_if<T>(&figure->value);
     return value == nullptr ? T{} : *value;
   }
-  // A whole number; 0 if there is none of that name, as where another protocol runs.
+  // Returns a whole number; 0 if there is none of that name, as where another protocol runs.
   std::uint64_t operator[](std::string_view name) const { return value<std::uint64_t>(name); }
 
   auto begin() const { return figures_.begin(); }
@@ -59,19 +60,19 @@ class Figures {
   std::vector<Figure> figures_;
 };
 
-// What the protocol that carries a communicator's collectives tells of itself.
+// What the protocol that carries a communicator's collectives tells about itself.
 struct ProtocolStatistics {
-  std::string protocol;  // its name; empty: there is none, for a single rank
+  std::string protocol;  // its name; empty for a single rank, which has none
   Figures figures;
-  std::vector<Figures> trees;  // of each, where trees were set up beforehand
+  std::vector<Figures> trees;  // one for each tree, where trees were set up beforehand
 };
 
-// What a communicator tells of itself.
+// What a communicator tells about itself.
 struct CommunicatorStatistics {
   Figures general;
   ProtocolStatistics carried;
 
-  // As of the figures, general ones and the protocol's.
+  // Finds a figure by its name among the general ones and the protocol's.
   std::uint64_t operator[](std::string_view name) const {
     return general.find(name) != nullptr ? general[name] : carried.figures[name];
   }

@@ -11,23 +11,24 @@
 namespace tributary {
 
 // The Gradient Exchange Index of the gradient sketch's paper (section 5.2): whose gradients have
-// gone into sums. Row i is its vector r of iteration i, which has for each layer the ranks whose
-// gradient of that iteration is in a sum; all rows together are its matrix Q.
+// gone into sums. Row i is the paper's vector r of iteration i: it has for each layer the ranks
+// whose gradient of that iteration is in a sum. All rows together are the paper's matrix Q.
 class GeiMatrix {
  public:
-  using Row = std::vector<RankSet>;  // by layer
+  using Row = std::vector<RankSet>;  // one set of ranks for each layer
 
-  // Rows before the last so many are forgotten.
+  // Only the last so many rows are kept.
   static constexpr std::size_t rows_max = 256;
 
   GeiMatrix() = default;
   GeiMatrix(std::uint32_t world_size, std::size_t layers)
       : empty_(layers, RankSet(world_size)), rows_{empty_} {}
 
-  // Iterations from 0 on. There is a row for each that some rank has entered, and always one.
+  // Iterations are numbered from 0. There is a row for each that some rank has entered and that is
+  // not forgotten, and always at least one.
   std::uint64_t first() const { return first_; }
   std::uint64_t latest() const { return first_ + rows_.size() - 1; }
-  // Null: it is forgotten, or nobody has entered it.
+  // Returns null if the row is forgotten, or no rank has entered the iteration.
   const Row* row(std::uint64_t iteration) const {
     return is_kept(iteration) ? &rows_[iteration - first_] : nullptr;
   }

@@ -10,15 +10,15 @@
 
 namespace tributary {
 
-// Some of the ranks of a communicator: the mask that the paper of the gradient sketch keeps as an
-// integer, of which bit i - 1 stands for worker i (section 5.2). Bit r is rank r's here.
+// A set of ranks of a communicator. The gradient sketch's paper keeps it as an integer whose bit i
+// - 1 stands for worker i (section 5.2); here bit r stands for rank r.
 class RankSet {
  public:
   RankSet() = default;
   explicit RankSet(std::uint32_t world_size) : words_((world_size + 63) / 64) {}
   explicit RankSet(std::vector<std::uint64_t> words) : words_(std::move(words)) {}
 
-  // Precondition of all: the rank is below the world size.
+  // Precondition of all three: the rank is below the world size.
   void add(std::uint32_t rank) { words_[rank / 64] |= std::uint64_t{1} << (rank % 64); }
   void remove(std::uint32_t rank) { words_[rank / 64] &= ~(std::uint64_t{1} << (rank % 64)); }
   bool has(std::uint32_t rank) const { return (words_[rank / 64] >> (rank % 64) & 1) != 0; }
@@ -40,7 +40,7 @@ class RankSet {
     }
     return found;
   }
-  // 64 ranks in each, the lowest in the lowest bit of the first.
+  // Each word has 64 ranks; the lowest rank is the lowest bit of the first word.
   std::span<const std::uint64_t> words() const { return words_; }
   bool operator==(const RankSet&) const = default;
 

@@ -19,8 +19,8 @@ enum class Hierarchy : std::uint8_t {
   parallel,  // parallel NetReduce: reduce-scatter in each machine, a ring per local rank between
              // the machines, all-gather in each machine
   tencent,   // reduce to one rank of each machine, those reduce between them, and broadcast
-  // Parallel, or tencent where what was set up for the protocol serves one group of machines alone,
-  // as PANAMA's trees do.
+  // It is `parallel`, or `tencent` where what was set up for the protocol serves only one group of
+  // machines, as PANAMA's trees do.
   automatic,
 };
 
@@ -28,22 +28,25 @@ std::string_view name(Hierarchy hierarchy);
 std::optional<Hierarchy> hierarchy_of(std::string_view name);
 
 struct ParallelOptions {
-  // Of all ranks of all machines; the ranks of a machine follow each other, as torchrun numbers
-  // them. The algorithm is that between the machines. Each local rank's group of machines meets at
-  // the rendezvous' port plus 1 plus the local rank. `reproducible` is refused where machines have
-  // several ranks. Where a job is given, the group has that number plus the local rank; so it is
-  // with the numbers that a protocol's parameters have for its groups.
+  // Rank and world size count all ranks of all machines; the ranks of a machine follow each other,
+  // as torchrun numbers them. The algorithm is the one between the machines. Each local rank's
+  // group of machines meets at the rendezvous' port plus 1 plus the local rank. `reproducible` is
+  // refused where machines have several ranks. If a job is given, the group's job is that number
+  // plus the local rank; the numbers that a protocol's parameters give its groups are raised
+  // likewise.
   CommunicatorOptions communicator;
   std::uint32_t local_rank = 0;
   std::uint32_t local_world_size = 1;
   Hierarchy hierarchy = Hierarchy::automatic;
 
-  // As CommunicatorOptions, with torchrun's LOCAL_RANK and LOCAL_WORLD_SIZE.
+  // Does the same as CommunicatorOptions::from_environment(), and also reads torchrun's LOCAL_RANK
+  // and LOCAL_WORLD_SIZE, or what another launcher sets in their place.
   static Result<ParallelOptions> from_environment();
 };
 
-// Allreduce of ranks that share machines: what is between the ranks of a machine goes through
-// shared memory, and only one vector per machine through the network. One thread at a time.
+// An allreduce of ranks that share machines: what is between the ranks of a machine goes through
+// shared memory, and only one vector per machine through the network. Only one thread calls at a
+// time.
 class ParallelCommunicator {
  public:
   static Result<ParallelCommunicator> create(const ParallelOptions& options);
@@ -51,13 +54,13 @@ class ParallelCommunicator {
   ParallelCommunicator& operator=(ParallelCommunicator&&) noexcept;
   ~ParallelCommunicator();
 
-  // As Communicator::allreduce, but for handlers, which are refused. When it fails on one rank it
-  // fails on all of its machine.
+  // Does the same as Communicator::allreduce, but refuses handlers. When it fails on one rank it
+  // fails on all ranks of its machine.
   Result<void> allreduce(const void* in, void* out, std::size_t count, wire::ElementType type,
                          wire::Operator op);
 
   Hierarchy hierarchy() const;
-  // Between the machines; null on ranks that have no part in that.
+  // Returns this rank's communicator between the machines; null on ranks that have no part in that.
   const Communicator* between_machines() const;
 
  private:

@@ -24,50 +24,51 @@ enum class Synchrony : std::uint8_t {
   asp,  // everybody goes on as fast as it can
 };
 
-// What becomes of a rank that would be further behind.
+// What becomes of a rank that would fall further behind than that.
 enum class Stale : std::uint8_t {
   wait,  // the others wait for it
-  // As in the paper: what is left of its iteration is dropped, and it goes on with the fastest
-  // rank's parameters in that one's iteration.
+  // As in the paper, what is left of the rank's iteration is dropped, and it goes on with the
+  // fastest rank's parameters in that rank's iteration.
   drop,
 };
 
-// Rank 0's count on all ranks, but for regroup and those behind it, which are each rank's own.
+// Rank 0's options count on all ranks, but `regroup` and those behind it are each rank's own.
 struct GradientExchangeOptions {
   Synchrony synchrony = Synchrony::bsp;
-  // The following are the paper's s and, as a share of all layers, its p: who has that many layers
-  // of its iteration in sums is not stale, and is waited for no more on its account.
+  // These are the paper's s and, as a share of all layers, its p: a rank that has that share of its
+  // iteration's layers in sums is not stale, and is waited for no more on its account.
   std::uint32_t staleness = 3;
   double proportion = 1.0;  // above 0
   Stale stale = Stale::wait;
-  // A rank that begins no iteration while the fastest begins more than so many, as it is busy with
-  // one or with something else, gets parameters in place of the sums: for so long sums are kept. At
-  // least 1.
+  // A rank may begin no iteration, as it is busy with one or with something else, while the fastest
+  // begins more than so many. It then gets parameters in place of the sums, which are kept for only
+  // so many iterations. At least 1.
   std::uint32_t catch_up = 4;
-  // After so many iterations this rank forms its colayers anew: layers that it offers together,
-  // from what computing their gradients and making sums took. 0: never, each layer goes by itself.
+  // After so many iterations this rank forms its colayers anew. A colayer is some layers that it
+  // offers together; they follow from how long computing their gradients and making sums took. 0:
+  // never, each layer goes by itself.
   std::uint32_t regroup = 0;
-  // A rank that has nothing to say comes to a round that late: so long may others have to wait for
-  // the round.
+  // A rank that has nothing to say comes to a round that much later, so the others may have to wait
+  // that long for the round.
   std::chrono::nanoseconds pause = std::chrono::milliseconds(2);
-  // When this rank has waited for so long, and whenever again, a line names those that it waits
-  // for: to CommunicatorOptions::on_notice, which the exchange's thread may call at the same time.
+  // Whenever this rank has waited for so long, CommunicatorOptions::on_notice is given a line that
+  // names the ranks that it waits for. The exchange's thread may call it at the same time.
   std::chrono::nanoseconds stall_warning = std::chrono::seconds(10);
-  // Called by the thread that waits in enter(), finish() or close(), ten times a second, so that an
-  // interpreter has its signals. False: the wait is given up, and the communicator aborted. It does
-  // not throw.
+  // The thread that waits in enter(), finish() or close() calls it ten times a second, so that an
+  // interpreter can handle its signals. If it returns false, the wait is given up and the
+  // communicator aborted. It does not throw.
   std::function<bool()> on_wait;
 };
 
-// Gradients of one layer that were added up.
+// The sum of the gradients of one layer.
 struct LayerSum {
   std::size_t layer = 0;
   std::span<const float> values;  // valid during the call
-  const RankSet& contributors;    // those and no others, each once
+  const RankSet& contributors;    // exactly the ranks whose gradients are in it, each once
 };
 
-// Gradients of ranks that train replicas of a model at speeds of their own, added up layer by
-// layer. A rank trains like this, with all ranks giving the same layers:
+// Adds up, layer by layer, the gradients of ranks that train replicas of a model, each at its own
+// speed. A rank trains like this, where all ranks have the same layers:
 //
 //   while (...) {
 //     exchange.enter();                          // the sums so far are applied
@@ -78,57 +79,58 @@ struct LayerSum {
 //   exchange.close();
 //
 // A thread of the exchange takes part in sums for a rank that is busy. All ranks get all sums in
-// the same order, also those that they have no gradient in: replicas that begin alike and apply
-// them alike are alike after close(). Who is in a sum is known exactly, by every algorithm: sums
-// leave nobody out who is to be in it, and nobody is in it who has no gradient for it.
+// the same order, also those without a gradient of their own: replicas that begin alike and apply
+// the sums alike are alike after close(). Who is in a sum is known exactly, by every algorithm: a
+// sum leaves nobody out who is to be in it, and has nobody in it who has no gradient for it.
 //
-// One thread calls; statistics() and gei() any. Where a collective of the communicator fails, the
-// exchange has ended, and all calls fail.
+// One thread calls; any thread may call statistics() and gei(). Where a collective of the
+// communicator fails, the exchange ends, and all calls fail.
 class GradientExchange {
  public:
   using Apply = std::function<void(const LayerSum&)>;
 
-  // On all ranks. `layers`: elements of each. `parameters`: everything that `apply` changes, as
-  // long on all ranks, for ranks that get those of others in place of sums: with Stale::drop and
-  // with asp; otherwise it may be empty. It is read and written, and `apply` called, during enter()
-  // and close() alone; `apply` by the thread that calls these. The communicator is the exchange's
-  // from now on.
+  // All ranks call it. `layers` has the number of elements of each layer. `parameters` is
+  // everything that `apply` changes, as long on all ranks: with Stale::drop and with asp, a rank
+  // may get another one's parameters in place of sums; otherwise it may be empty. It is read and
+  // written only during enter() and close(), and only the thread that calls these calls `apply`.
+  // The communicator belongs to the exchange from now on.
   static Result<GradientExchange> create(Communicator communicator,
                                          const std::vector<std::size_t>& layers,
                                          std::span<float> parameters, Apply apply,
                                          const GradientExchangeOptions& options = {});
-  // The same over a communicator that stays the caller's. He leaves it alone, but for abort(),
-  // until close() has returned without an error or the exchange is destroyed.
+  // Does the same over a communicator that stays the caller's, who leaves it alone, but for
+  // abort(), until close() has returned without an error or the exchange is destroyed.
   static Result<GradientExchange> over(Communicator& communicator,
                                        const std::vector<std::size_t>& layers,
                                        std::span<float> parameters, Apply apply,
                                        const GradientExchangeOptions& options = {});
   GradientExchange(GradientExchange&&) noexcept;
   GradientExchange& operator=(GradientExchange&&) noexcept;
-  // Closes it; where `apply` throws, it aborts the communicator instead.
+  // Closes the exchange; where `apply` throws, it aborts the communicator instead.
   ~GradientExchange();
 
-  // Begins the next iteration, which is returned, once the others are far enough. They begin at 0;
-  // who has got parameters with Stale::drop goes on in the iteration of whom it got them from.
+  // Begins the next iteration once the others are far enough, and returns its number. Iterations
+  // begin at 0; a rank that was given parameters with Stale::drop goes on in the iteration of the
+  // rank that they came from.
   Result<std::uint64_t> enter();
-  // The gradient may change as soon as this returns. It does not wait.
+  // Does not wait. The gradient may change as soon as this returns.
   Result<void> offer(std::size_t layer, std::span<const float> gradient);
-  // Waits until all gradients of this iteration are in sums, or what is left of them was dropped:
-  // false.
+  // Waits until all gradients of this iteration are in sums. Returns false if what was left of them
+  // was dropped.
   Result<bool> finish();
-  // This rank trains no more; in an iteration, it leaves out what is in no sum. Waits for the other
-  // ranks to close, and applies their sums.
+  // Says that this rank trains no more; within an iteration, it leaves out what is in no sum yet.
+  // Waits for the other ranks to close, and applies their sums.
   Result<void> close();
 
-  // Whose gradients are in sums: the last GeiMatrix::rows_max iterations.
+  // Tells whose gradients are in sums, for the last GeiMatrix::rows_max iterations.
   GeiMatrix gei() const;
-  // Of this rank: `iterations` and `iterations_dropped`; `colayers`, and how often it formed
-  // others, `regroupings`; `rounds` in which ranks told each other where they are, `layers_summed`,
-  // and `layers_contributed`, in which this rank is; `pulls` of parameters; `wait_ns` in enter()
-  // and finish(), and `longest_wait_ns` of one call.
+  // Counts on this rank: `iterations` and `iterations_dropped`; `colayers`, and how often it formed
+  // others, `regroupings`; `rounds` in which ranks told each other where they are; `layers_summed`,
+  // and `layers_contributed`, those that this rank is in; `pulls` of parameters; `wait_ns` in
+  // enter() and finish(), and `longest_wait_ns` of one call.
   Figures statistics() const;
-  // To look at its rank and the like. Once close() has returned it is the caller's to use, where
-  // there was no error.
+  // The communicator tells its rank and the like. Once close() has returned without an error, the
+  // caller may use it.
   Communicator& communicator();
 
  private:
