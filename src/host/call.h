@@ -27,9 +27,9 @@ struct Buffers {
   std::size_t bytes() const { return count * wire::element_bytes(type); }
 };
 
-// The arguments of a sparse allreduce: of a vector of `count` elements those that are not zero.
-// Indices are strictly increasing and below `count`, and there are as many values; these may be
-// unaligned.
+// The arguments of a sparse allreduce: the elements that are not zero, of a vector of `count`
+// elements. Indices are strictly increasing and below `count`, and there are as many values, which
+// may be unaligned.
 struct SparseBuffers {
   std::span<const std::uint32_t> indices;
   const std::byte* values = nullptr;
@@ -56,8 +56,8 @@ struct Call {
   Collective collective = Collective::allreduce;
   Buffers buffers;
   std::uint32_t root = 0;  // of reduce and broadcast
-  // Instead of `buffers`, of an allreduce of sparse vectors. Only those get one that have said that
-  // they take it.
+  // An allreduce of sparse vectors has this instead of `buffers`. Only carriers that have said that
+  // they take it (Carrier::takes_sparse) are given one.
   const SparseCall* sparse = nullptr;
 };
 
@@ -72,7 +72,8 @@ constexpr std::string_view name(const Call& call) {
   return call.sparse != nullptr ? "sparse_allreduce" : name(call.collective);
 }
 
-// Whether a handler combines its elements. A broadcast only moves them, whatever its operator.
+// Tells whether a handler combines the elements. A broadcast only moves them, whatever its
+// operator.
 inline bool needs_handler(const Call& call) {
   const bool reduces =
       call.collective == Collective::allreduce || call.collective == Collective::reduce;

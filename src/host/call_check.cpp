@@ -14,7 +14,7 @@ bool writes_out(const Call& call, std::uint32_t rank) {
   return call.collective != Collective::reduce || call.root == rank;
 }
 
-// Of an operator that is a handler's: whether it is loaded here.
+// Fails if the operator's handler is not loaded here.
 Result<void> check_handler(const Buffers& buffers) {
   if (reduce::find_kernel(buffers.type, buffers.op) != nullptr) {
     return {};
@@ -26,7 +26,8 @@ Result<void> check_handler(const Buffers& buffers) {
                  "for");
 }
 
-// Those that do not increase, or are beyond the vector, would be added to somebody else's elements.
+// Fails if indices do not increase, or are beyond the vector: their values would be added to other
+// elements.
 Result<void> check_indices(const SparseBuffers& buffers) {
   const auto& indices = buffers.indices;
   for (std::size_t i = 0; i < indices.size(); ++i) {

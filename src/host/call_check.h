@@ -11,17 +11,17 @@
 
 namespace tributary::host {
 
-// Of a vector: more bytes than that cannot be counted.
+// The most elements of a vector: the bytes of more could not be counted.
 inline constexpr std::size_t elements_max =
     std::numeric_limits<std::size_t>::max() / wire::element_bytes_max;
 
-// Whether their bytes can be counted; of what is refused perhaps not.
+// Tells whether the bytes of the buffers can be counted; those of a refused call perhaps cannot.
 inline bool is_sound(const Buffers& buffers) {
   return wire::is_valid(buffers.type, buffers.op) && buffers.count <= elements_max;
 }
 
-// Whether the arguments of a collective make sense on this rank; the error says which do not. Any
-// thread may ask at any time.
+// Checks whether the arguments of a collective make sense on this rank; the error says which do
+// not. Any thread may call it at any time.
 Result<void> check(const Call& call, const CommunicatorOptions& options);
 Result<void> check(const SparseBuffers& buffers);
 

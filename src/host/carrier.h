@@ -18,8 +18,8 @@
 
 namespace tributary::host {
 
-// What carries the collectives of a job by one protocol: its machine and who drives that, or an
-// RDMA device instead of both. The ring of the hosts stands beside it.
+// Carries the collectives of a job by one protocol: with a machine and its driver, or with an RDMA
+// device instead of both. The ring of the hosts stands beside it.
 class Carrier {
  public:
   Carrier() = default;
@@ -30,26 +30,27 @@ class Carrier {
   virtual Runner& runner() = 0;
   // From now on other ranks are answered between collectives, too.
   virtual Result<void> attend() = 0;
-  // Tries it out, together with the other ranks, and says by which algorithm to go on.
+  // Tries the protocol out together with the other ranks, and says by which algorithm to go on.
   virtual Result<Choice> find_out(Ring& ring, const Deadline& until) = 0;
 
-  // Whether it can carry that call; if not, the ring of the hosts does.
+  // Tells whether it can carry that call; if not, the ring of the hosts does.
   virtual bool takes(const Call& /*call*/) const { return true; }
-  // Whether switches may have been told to add these in an order that is always the same.
+  // Tells whether switches may have been told to add these in an order that is always the same.
   virtual bool orders(const Buffers& /*buffers*/) const { return false; }
-  // Whether its runner takes sparse calls, on all ranks alike, once it was tried out.
+  // Tells whether its runner takes sparse calls. All ranks get the same answer, once the protocol
+  // was tried out.
   virtual bool takes_sparse() const { return false; }
-  // Packets of a collective; what would have more is refused.
+  // Returns how many packets a collective may have; one that would have more is refused.
   virtual std::size_t packets_max() const { return std::numeric_limits<std::size_t>::max(); }
   // Collectives fail, from now on, where hosts would have to reduce.
   virtual void require_switches() {}
-  // After a collective: what people should hear of it, in one line.
+  // Returns what people should hear about the last collective, if anything, in one line.
   virtual std::optional<std::string> news() { return std::nullopt; }
-  // While this rank waits for others in a call of the ring beside it: an error ends that call.
+  // Is called while this rank waits for others in a call of the ring; an error ends that call.
   virtual Result<void> hear() { return {}; }
-  // Why the ring's connections broke, if others can tell; or else just this.
+  // Returns why the ring's connections broke, if others can tell; otherwise the error that it got.
   virtual Error explain(const Error& why) { return why; }
-  // Of what has an end that sends again by itself, after seconds.
+  // Tells whether packets go by a device, which sends again by itself, but after seconds.
   virtual bool on_device() const { return false; }
 
   virtual FullPacket full_packet() const = 0;

@@ -11,10 +11,10 @@
 
 namespace tributary::host {
 
-// How one collective is cut into packets, which are numbered from 0: all but the last are full.
+// Cuts one collective into packets, which are numbered from 0; all but the last are full.
 class Chunks : public Reduction {
  public:
-  // So that numbers have 32 bits.
+  // The numbers of packets have 32 bits.
   static constexpr std::size_t count_max = 0xffffffff;
 
   Chunks() = default;
@@ -33,13 +33,13 @@ class Chunks : public Reduction {
     return static_cast<std::uint16_t>(bytes(number) / wire::element_bytes(type()));
   }
 
-  // What this rank contributes: its data, or as many of `zeros`.
+  // Returns what this rank contributes to that packet: its data, or as many of `zeros`.
   wire::Bytes contribution(std::size_t number, wire::Bytes zeros) const {
     const auto size = bytes(number);
     return has_input() && size != 0 ? wire::Bytes{call().buffers.in + offset(number), size}
                                     : zeros.first(size);
   }
-  // Where the result goes, if this rank wants it.
+  // Returns where the result goes, if this rank wants it.
   wire::MutableBytes out(std::size_t number) const {
     const auto size = bytes(number);
     return size == 0 ? wire::MutableBytes{}

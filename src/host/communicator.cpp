@@ -35,7 +35,7 @@ Result<Communicator> Communicator::create(const CommunicatorOptions& options) {
                                                  : create_elastic(options);
 }
 
-// `ready`: whether this rank is; if not, it tells the others, and none gets a communicator.
+// If `ready` is an error, this rank tells the others, and no rank gets a communicator.
 Result<Communicator> Communicator::create(const CommunicatorOptions& options,
                                           host::Listener* listener, const Result<void>& ready,
                                           const std::atomic<bool>* given_up) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How one collective of a communicator is carried out, or given up in step with the other ranks.
+// This part of a communicator carries out one collective, or gives it up in step with the others.
 #include <cstring>
 
 #include "host/call_check.h"
@@ -75,7 +75,7 @@ Result<void> Communicator::State::run_in_manner(By by, const Call& call,
                                              : run_whole(by, call, until);
 }
 
-// As it ends whose deadline has passed before its turn.
+// Returns the outcome of a call whose deadline has passed before its turn.
 Result<void> Communicator::State::not_begun(std::string_view collective) {
   return outcome_of<void>(
       fail(Error::Code::timeout, std::string(collective) +
@@ -96,9 +96,9 @@ Result<void> Communicator::State::run_in_steps(By by, const Call& call,
   return carry_out(by, steps, until, Nesting::inner);
 }
 
-// A rank that fails in a step counts all the others, as do those that fail in the next one: so the
-// next collective has the same number on all ranks, and nothing of this one passes for part of it.
-// A step of a sketch that is a sum of floats may have steps itself; those have none.
+// A rank that fails in a step counts all the steps behind it, as do ranks that fail in the next
+// one: so the next collective has the same number on all ranks, and nothing of this one passes for
+// part of it. A step of a sketch that is a sum of floats may have steps itself; those have none.
 Result<void> Communicator::State::carry_out(By by, host::Steps& steps, const host::Deadline& until,
                                             Nesting nesting) {
   const bool whole = nesting == Nesting::inner;
@@ -124,8 +124,8 @@ void Communicator::State::skip_all(By by, host::Steps& steps, Nesting nesting) {
   }
 }
 
-// What the others may have begun, and this rank has not. A call without elements nobody begins, but
-// for a barrier.
+// Counts a call that the others may have begun and this rank has not. Nobody begins a call without
+// elements, but for a barrier.
 void Communicator::State::skip(By by, const Call& call) {
   if (is_alone()) {
     return;

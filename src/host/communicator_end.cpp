@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is said and waited for when a communicator ends.
+// This part of a communicator says what it did when it ends, and waits for the other ranks.
 #include <algorithm>
 #include <chrono>
 #include <iterator>
@@ -17,13 +17,13 @@ namespace {
 using host::Buffers;
 using host::Clock;
 
-// How long a destructor waits for the others', and how long it goes on answering when one of them
-// is gone: as long as the longest pause between two requests of a worker.
+// A destructor waits so long for the others'. When one of them is gone, it goes on answering for
+// the grace, which is as long as the longest pause between two requests of a worker.
 constexpr auto finalize_timeout = std::chrono::seconds(2);
 constexpr auto finalize_grace = std::chrono::milliseconds(500);
 constexpr auto finalize_pause = std::chrono::milliseconds(10);
 
-// A destructor throws nothing: out of on_notice, or because memory is full. Less is said then.
+// A destructor throws nothing, though on_notice may, or memory may be full. Less is said then.
 template <typename Run>
 void quietly(Run run) {
   try {
@@ -38,7 +38,7 @@ void quietly(Run run) {
 Communicator::State::~State() {
   if (elastic && !regrouped) {
     elastic->member->watch(0,
-                           nullptr);  // whoever is through the last barrier first ends it for all
+                           nullptr);  // the first rank through the last barrier ends it for all
   }
   end();
 }
@@ -49,7 +49,7 @@ void Communicator::State::end() {
   quietly([this] { finalize(); });
 }
 
-// Whoever set it up looks at what rank 0 says.
+// Rank 0 alone says it: whoever asked for the report looks there.
 void Communicator::State::report() {
   if (!journal || !journal->has_report()) {
     return;
@@ -67,7 +67,7 @@ void Communicator::State::report() {
   }
 }
 
-// On every rank that has somebody to tell.
+// Every rank that has somebody to tell says it.
 void Communicator::State::conclude() {
   if (!selected || log_level != host::LogLevel::info || (!options.on_notice && options.rank != 0)) {
     return;
@@ -79,7 +79,7 @@ void Communicator::State::conclude() {
                             collectives_by_ring, failures, reasons, carried}));
 }
 
-// Of each rank; nothing where they cannot be asked any more.
+// Returns how long each rank was in collectives; empty if the ranks cannot be asked any more.
 std::vector<host::Duration> Communicator::State::times_in_collectives() {
   if (!ring || failed) {
     return {};
@@ -99,8 +99,8 @@ std::vector<host::Duration> Communicator::State::times_in_collectives() {
 
 // Whoever lost what this rank sent last would ask in vain once it is gone. So nobody goes before
 // all have come here; the progress thread answers meanwhile. After an error there is nothing to
-// wait for. Nobody asks a ring again; but in an elastic world a collective ends for all whose rank
-// is gone while others are still in it.
+// wait for. Over a ring nobody asks again; but in an elastic world a rank that goes would end the
+// collective for others that are still in it.
 void Communicator::State::finalize() {
   if (!ring || (only_ring && !elastic) || failed) {
     return;
@@ -115,7 +115,7 @@ void Communicator::State::finalize() {
     }
     return;
   }
-  // What a device sends again may take seconds: it is patient.
+  // A device may take seconds to send something again, so this wait is a patient one.
   const auto until = patience();
   while (carrier->on_device() && carrier->runner().retaining() && !aborted &&
          Clock::now() < until) {

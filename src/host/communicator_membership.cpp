@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How a communicator of an elastic world comes to be, ends, and is followed by the next one.
+// This part of a communicator is about elastic worlds: how one comes to be, ends, and is followed
+// by the next.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -23,11 +24,11 @@ using host::Member;
 using host::MembershipPlace;
 using host::Time;
 
-// For what the keeper says on its way.
+// What the keeper says at the last moment may be on its way for so long.
 constexpr auto keeper_grace = std::chrono::seconds(2);
 // A collective that fails because somebody is gone may do so before the keeper has said it.
 constexpr auto news_grace = std::chrono::seconds(1);
-// Of members that are gone before they have met the others.
+// So many memberships may fail in a row, as members are gone before they have met the others.
 constexpr int attempts_max = 16;
 
 constexpr auto aborted_text = "the communicator was aborted on this rank";
@@ -52,8 +53,8 @@ Error missed(const CommunicatorOptions& options, const Error& error, Time since)
                           ": not all ranks came; what it says on its standard error tells who did"};
 }
 
-// Settings that depend on the size of the world are those of one rank: a newcomer does not know
-// more.
+// A newcomer does not know the size of the world, so settings that depend on it are told as for a
+// single rank.
 host::MemberHello member_hello_of(const CommunicatorOptions& options) {
   auto of_any_world = options;
   of_any_world.world_size = 1;
@@ -101,12 +102,12 @@ Result<Communicator> Communicator::create_elastic(const CommunicatorOptions& opt
       mine.membership == Membership::join ? mine.join_timeout : host::patience_of(mine);
   auto member = Member::come(*place, member_hello_of(mine), host::Secret(mine.secret),
                              Clock::now() + host::patience_of(mine));
-  mine.world_size = 0;  // goes on with those that are left
+  mine.world_size = 0;  // a next try goes on with the members that are left
   return member ? form(*member, mine, 0, patience) : tl::make_unexpected(member.error());
 }
 
-// The first membership after that one that comes to be. One from which somebody is gone before that
-// is followed by the next, for which so many are waited for as the options say.
+// Returns the communicator of the first membership after `after` that comes to be. If a member is
+// gone before that, the next membership follows, which waits for as many ranks as the options say.
 Result<Communicator> Communicator::form(const std::shared_ptr<Member>& member,
                                         const CommunicatorOptions& options, std::uint64_t after,
                                         std::chrono::nanoseconds patience) {
@@ -138,7 +139,7 @@ Result<Communicator> Communicator::form(const std::shared_ptr<Member>& member,
   return tl::make_unexpected(error);
 }
 
-// With the members that the keeper has named, in a world that stays the same.
+// Makes the communicator with the members that the keeper has named, as one of a fixed world.
 Result<Communicator> Communicator::meet(Member& member, const CommunicatorOptions& options,
                                         const MembershipPlace& place,
                                         const std::atomic<bool>& given_up) {
@@ -177,7 +178,7 @@ Result<Communicator> Communicator::regroup(std::uint32_t world_size) {
   return state_->regroup(world_size);
 }
 
-// Unless abort() has been called, or is before it is over.
+// Fails if abort() has been called, or is called before this is over.
 Result<Communicator> Communicator::State::regroup(std::uint32_t world_size) {
   const auto begin = [this] {
     const std::lock_guard lock(closing);
@@ -197,7 +198,7 @@ Result<Communicator> Communicator::State::regroup(std::uint32_t world_size) {
 }
 
 Result<Communicator> Communicator::State::find_next(std::uint32_t world_size) {
-  // A call before this one may have come to memberships that did not come to be.
+  // An earlier call may have been told of memberships that did not come to be.
   const auto epoch = std::max(elastic->place.epoch.value(), elastic->member->latest());
   end_membership();
   const auto patience = host::patience_of(elastic->options);
@@ -232,8 +233,7 @@ void Communicator::State::adopt(host::Elastic found) {
   });
 }
 
-// What failed on the way may have failed because a member is gone: then it is that which the caller
-// has to know.
+// A collective may have failed because a member is gone; then that is what the caller has to know.
 void Communicator::State::await_reason(const Error& error) {
   const bool may_be = error.code == Error::Code::network || error.code == Error::Code::timeout;
   if (elastic && may_be && !aborted) {
@@ -260,12 +260,12 @@ tl::unexpected<Error> Communicator::State::fail_as_aborted() const {
   return fail(Error::Code::membership_ended, membership_text(epoch) + " has ended: " + reason);
 }
 
-// As if it was destroyed, but for the place in the world.
+// Ends the communicator as its destruction would, but keeps the place in the world.
 void Communicator::State::end_membership() {
   if (regrouped.exchange(true)) {
     return;
   }
-  elastic->member->watch(0, nullptr);  // whoever is through the last barrier first ends it for all
+  elastic->member->watch(0, nullptr);  // the first rank through the last barrier ends it for all
   end();
   aborted = true;
   carrier.reset();

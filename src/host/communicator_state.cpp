@@ -52,8 +52,8 @@ Result<void> Communicator::State::select(const host::Deadline& until) {
   return {};
 }
 
-// The same on all ranks. Hosts never take over what switches alone may do, nor what leaves out who
-// is late.
+// Tells whether hosts may take over what they do faster; the answer is the same on all ranks. They
+// never take over what only switches may do, nor sums that leave out ranks that are late.
 bool Communicator::State::may_tune() const {
   const auto& protocol = *host::protocol_of(options);
   return options.algorithm == host::automatic_algorithm && !only_ring &&
@@ -116,7 +116,7 @@ Result<void> Communicator::State::run_counted(By by, const Call& call) {
   return done;
 }
 
-// `what`: of those that may be left to the ring.
+// `what` names the kind of collective, for the reason why the ring has it.
 void Communicator::State::count(By by, std::string_view what, bool succeeded, bool by_plan) {
   if (!succeeded) {
     ++failures;
@@ -158,14 +158,15 @@ Figures Communicator::State::general_figures() const {
   return Figures(std::move(figures));
 }
 
-// Of the two, the ring only where it has to.
+// Chooses the ring only where it has to carry the call.
 By Communicator::State::means_able(const Call& call) const {
   const bool needs_ring = manner_of(call) == Manner::by_ring;
   const bool is_taken = machine || (carrier && carrier->takes(call));
   return only_ring || needs_ring || !is_taken ? By::ring : By::carrier;
 }
 
-// As far as how long it takes follows from what was measured, and it is the same sum either way.
+// Tells whether hosts are faster, for calls whose time follows from what was measured and whose sum
+// may come either way.
 bool Communicator::State::hosts_are_faster(const Call& call) const {
   const bool is_alike =
       call.collective == Collective::allreduce || call.collective == Collective::barrier;
@@ -183,7 +184,7 @@ By Communicator::State::means_for_all(const Call& call) const {
   return hosts_are_faster(call) ? By::ring : means_able(Call{Collective::barrier, {}, 0});
 }
 
-// Whether the ring has it though the carrier could carry it.
+// Tells whether the ring has the call because it is faster, though the carrier could carry it.
 bool Communicator::State::is_by_plan(By by, const Call& call) const {
   return by == By::ring && hosts_are_faster(call) && means_able(call) == By::carrier;
 }

@@ -35,26 +35,26 @@
 namespace tributary {
 namespace host {
 
-// By what a collective is carried out.
+// The means by which a collective is carried out.
 enum class By : std::uint8_t { carrier, ring };
 
-// What a communicator of an elastic world has besides.
+// What a communicator of an elastic world has in addition.
 struct Elastic {
   std::shared_ptr<Member> member;
-  MembershipPlace place;        // in the membership whose communicator it is
-  CommunicatorOptions options;  // of the next one, but for rank and size of the world
+  MembershipPlace place;        // this rank's place in the communicator's membership
+  CommunicatorOptions options;  // for the next membership, but for rank and world size
 };
 
 }  // namespace host
 
-// What is behind a communicator: how its collectives are carried out.
+// The state of a communicator, and how it carries out its collectives.
 struct Communicator::State {
   State() = default;
   State(const State&) = delete;
   State& operator=(const State&) = delete;
   ~State();
 
-  // Of a collective that begins now.
+  // Returns the deadline of a collective that begins now.
   host::Deadline deadline() const {
     auto deadline = host::deadline_of(options, host::Clock::now());
     deadline.show(pulse);
@@ -62,7 +62,7 @@ struct Communicator::State {
     deadline.obey(&limit);
     return deadline;
   }
-  // Whether there is no other rank.
+  // Tells whether there is no other rank.
   bool is_alone() const { return !carrier && !machine; }
   ProtocolStatistics carried() const {
     if (machine) {
@@ -70,9 +70,9 @@ struct Communicator::State {
     }
     return carrier ? carrier->statistics() : ProtocolStatistics{};
   }
-  // Whether what begins now has to end at once.
+  // Tells whether a collective that begins now has to end at once, as the limit has passed.
   bool is_late() const { return limit.at() != host::never && limit.passed(host::Clock::now()); }
-  // What does not make progress takes no longer.
+  // Returns until when to wait for something that makes no progress.
   host::Time patience() const { return host::Clock::now() + host::patience_of(options); }
   Result<void> select(const host::Deadline& until);
   Result<void> tune(const host::Deadline& until);
@@ -97,8 +97,8 @@ struct Communicator::State {
   Result<void> run_in_manner(host::By by, const host::Call& call, const host::Deadline& until);
   Result<void> run_whole(host::By by, const host::Call& call, const host::Deadline& until);
   Result<void> run_in_steps(host::By by, const host::Call& call, const host::Deadline& until);
-  // Whose steps: those of a sketch are calls like others, those of a call are carried out as they
-  // are.
+  // The steps of a sketch (outer) are calls like any others; the steps of a call (inner) are
+  // carried out as they are.
   enum class Nesting : std::uint8_t { outer, inner };
   Result<void> carry_out(host::By by, host::Steps& steps, const host::Deadline& until,
                          Nesting nesting);
@@ -108,7 +108,7 @@ struct Communicator::State {
   Result<void> carry_by_ring(const host::Call& call, const host::Deadline& until);
   void skip(host::By by, const host::Call& call);
   void skip_whole(host::By by, const host::Call& call);
-  // Of sparse and of sketched vectors, in communicator_vectors.cpp.
+  // These carry sparse and sketched vectors, in communicator_vectors.cpp.
   host::By means_for_sparse() const;
   Result<SparseElements> run_sparse(const host::SparseBuffers& buffers);
   Result<SparseElements> run_sparse_by(host::By by, const host::SparseBuffers& buffers);
@@ -118,20 +118,21 @@ struct Communicator::State {
                                const Result<void>& checked);
   void count(host::By by, std::string_view what, bool succeeded, bool by_plan);
   std::string why_by_ring(std::string_view what, bool by_plan) const;
-  // What ends, in communicator_end.cpp.
+  // These end the communicator, in communicator_end.cpp.
   void end();
   void report();
   void conclude();
   std::vector<host::Duration> times_in_collectives();
   void finalize();
-  // Of an elastic world, in communicator_membership.cpp.
+  // These are about elastic worlds, in communicator_membership.cpp.
   void adopt(host::Elastic found);
   void await_reason(const Error& error);
   void end_membership();
   Result<Communicator> regroup(std::uint32_t world_size);
   Result<Communicator> find_next(std::uint32_t world_size);
   tl::unexpected<Error> fail_as_aborted() const;
-  // Of a collective that has ended.
+  // Notes whether a collective has failed, and returns its outcome. The error of one that failed is
+  // the abort, or the end of the membership, if that was the reason.
   template <typename T>
   Result<T> outcome_of(Result<T> done) {
     failed = !done;
@@ -143,7 +144,7 @@ struct Communicator::State {
     }
     return done;
   }
-  // Of a collective of that name, with so many bytes of this rank.
+  // Runs a collective of that name, with so many bytes on this rank, and notes it in the journal.
   template <typename Run>
   auto recorded(std::string_view what, host::By by, std::size_t bytes, Run run) {
     const auto began = journal ? host::Clock::now() : host::Time{};
@@ -158,36 +159,36 @@ struct Communicator::State {
   const host::Job& job() const { return carrier->runner().job(); }
 
   CommunicatorOptions options;
-  std::unique_ptr<host::Carrier> carrier;  // both of two and more ranks
+  std::unique_ptr<host::Carrier> carrier;  // of two ranks or more, as is the ring
   std::optional<host::Ring> ring;
-  // Instead of both, of ranks that share machines.
+  // Ranks that share machines have this instead of both.
   std::unique_ptr<host::MachineCollectives> machine;
   std::string algorithm{host::ring_algorithm};
-  bool only_ring = true;  // that is the algorithm
+  bool only_ring = true;  // the algorithm is the ring
   bool selected = false;
   std::uint64_t collectives_by_carrier = 0;
   std::uint64_t collectives_by_ring = 0;
   std::uint64_t failures = 0;
-  // Of what both can carry.
+  // Tells which of the two carries what both could.
   host::tuning::Plan plan;
-  std::uint64_t collectives_by_plan = 0;  // of those by the ring, which it was faster for
+  std::uint64_t collectives_by_plan = 0;  // those by the ring because the hosts were faster
   host::Duration tuned_for{};
-  std::string fallback;                          // why the ring carries all, if that is so
-  std::map<std::string, std::uint64_t> reasons;  // how many the ring carries because of which
+  std::string fallback;                          // why the ring carries everything, if it does
+  std::map<std::string, std::uint64_t> reasons;  // how many the ring has carried for which reason
   std::uint64_t sketch_bytes = 0;
-  std::uint64_t sketch_bytes_of_floats = 0;  // what these would have been
+  std::uint64_t sketch_bytes_of_floats = 0;  // what they would have been as floats
   host::exact::Scratch scratch;
   host::sketch::Scratch sketch_scratch;
-  bool failed = false;             // the last collective
+  bool failed = false;             // the last collective has
   std::uint64_t* pulse = nullptr;  // see show_progress()
   std::atomic<bool> aborted = false;
   host::Limit limit;  // of the request that is carried out
   host::Time created = host::Clock::now();
-  std::unique_ptr<host::Journal> journal;  // where somebody wants to see it
+  std::unique_ptr<host::Journal> journal;  // null unless a report or a timeline is wanted
   host::LogLevel log_level = host::LogLevel::notice;
   std::optional<host::Elastic> elastic;
   std::atomic<bool> regrouped = false;  // this rank has asked for the next membership
-  // Of what follows, and of the ring's end: by these abort() of another thread goes.
+  // Guards what follows, and the end of the ring, since abort() of another thread uses both.
   std::mutex closing;
   bool regrouping = false;
   std::atomic<bool> aborted_here = false;  // by abort()

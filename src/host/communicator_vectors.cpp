@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Collectives of sparse and of sketched vectors.
+// This part of a communicator carries out collectives of sparse and of sketched vectors.
 #include <algorithm>
 #include <string_view>
 #include <type_traits>
@@ -25,7 +25,7 @@ using host::SparseBuffers;
 constexpr std::string_view sparse_name = "sparse_allreduce";
 constexpr std::string_view sketched_name = "sketched_allreduce";
 
-// What the steps of a sketch come to: sums that are exact, but for factors that are floats.
+// Returns the call that the steps of a sketch amount to: exact sums, unless factors are floats.
 Call sums_of(const GradientSketch& sketch, std::size_t bytes) {
   constexpr unsigned bits_of_floats = 32;
   const auto type =
@@ -36,7 +36,8 @@ Call sums_of(const GradientSketch& sketch, std::size_t bytes) {
 
 }  // namespace
 
-// The same on all ranks. Switches add sparse vectors in the order in which they come.
+// Chooses the same means on all ranks. Switches add sparse vectors in the order in which they come,
+// so reproducible sums go by the ring.
 By Communicator::State::means_for_sparse() const {
   return only_ring || options.reproducible || !carrier->takes_sparse() ? By::ring : By::carrier;
 }
@@ -80,7 +81,7 @@ Result<SparseElements> Communicator::State::run_sparse_by(By by, const SparseBuf
   return run_carrier(call, deadline()).map([&sum] { return std::move(sum); });
 }
 
-// Not for an empty vector, with which the others have not called anything either.
+// An empty vector does not count: the others have not begun anything with it either.
 void Communicator::State::refuse_sparse(std::size_t count) {
   if (!ring || count == 0) {
     return;
@@ -117,7 +118,7 @@ Result<void> Communicator::State::run_sketched(const host::sketch::Vectors& vect
              : run_in(std::type_identity<host::sketch::QuantileSteps>{});
 }
 
-// By what leaves nobody out: the bounds of a grid are those of all ranks, or it is none.
+// The steps go by means that leave nobody out: a grid has the bounds of all ranks, or it is none.
 Result<void> Communicator::State::run_sketched_in(host::Steps& steps, const Call& sums,
                                                   std::size_t elements,
                                                   const Result<void>& checked) {

@@ -6,13 +6,14 @@
 
 namespace tributary::host {
 
-// What of a CongestionWindow protocols have differently.
+// What differs between the protocols that use a CongestionWindow.
 struct WindowRule {
   std::uint32_t start = 2;
   double ssthresh = 64;  // to begin with
-  // The packets on the way when the window changes end a round, as in DCTCP (RFC 8257, 3.3), so
-  // that it yields once to what they meet. By the figure as many results end it as the window is
-  // then, and after a mark those that are still on the way shrink it again.
+  // If true, a round ends with the results of the packets that were on the way when the window
+  // changed, as in DCTCP (RFC 8257, 3.3), so that the window yields once to what they meet.
+  // Otherwise, as in the figure, a round ends after as many results as the window then is, and
+  // those that are still on the way after a mark shrink it again.
   bool whole_round_trips = false;
 };
 
@@ -21,7 +22,7 @@ struct WindowRule {
 // acknowledgments.
 class CongestionWindow {
  public:
-  static constexpr std::uint32_t initial = WindowRule{}.start;  // by the figure
+  static constexpr std::uint32_t initial = WindowRule{}.start;  // as in the figure
 
   // Without congestion control the window is what there is room for (the cap), no less.
   explicit CongestionWindow(bool congestion_control, const WindowRule& rule = {})
@@ -31,9 +32,9 @@ class CongestionWindow {
         ssthresh_(rule.ssthresh),
         round_(rule.start) {}
 
-  // Before a new series of packets, for all of which there is room only in an initial window: the
-  // first result tells for how many more. If no queue has marked it, the window is then what it
-  // was.
+  // Is called before a new series of packets. There is room only for those of an initial window;
+  // the first result tells for how many more. If no queue has marked that result, the window is
+  // again what it was.
   void restart() {
     kept_ = std::max(kept_, cwnd_);
     round_ = rule_.start;
@@ -42,9 +43,10 @@ class CongestionWindow {
     full_ = false;
   }
 
-  // A result came: whether a queue on the way was congested, and for how many packets there is
-  // room. `full`: whoever sends waited for the window. Otherwise it does not grow, and the cap
-  // bounds what may be sent, but tells nothing that is kept.
+  // Notes a result: whether a queue on the way was congested (`marked`), and for how many packets
+  // there is room (`cap`). `full` tells that the sender had waited for the window. Otherwise the
+  // window does not grow, and the cap bounds what may be sent, but does not shrink the window
+  // itself.
   void result(bool marked, std::uint32_t cap, bool full = true) {
     cap_ = std::max(cap, 1u);
     if (!control_) {
@@ -59,6 +61,7 @@ class CongestionWindow {
     marked_ += marked ? 1 : 0;
     full_ |= full;
     if (received_ >= (rule_.whole_round_trips ? round_ : size())) {  // more if the cap has fallen
+                                                                     // meanwhile
       adapt();
     }
     if (full) {
@@ -78,7 +81,7 @@ class CongestionWindow {
  private:
   static constexpr double g = 1.0 / 16;  // as in DCTCP
 
-  // After a round. The figure does not say that ecn_count starts again with it.
+  // Is called after a round. The figure does not say that ecn_count starts again with it.
   void adapt() {
     round_ = size();
     alpha_ = alpha_ * (1 - g) + g * marked_ / received_;
@@ -95,13 +98,13 @@ class CongestionWindow {
   bool control_;
   WindowRule rule_;
   double cwnd_;
-  double kept_ = 0;  // since a restart, until the first result
+  double kept_ = 0;  // the window before a restart, until the first result
   double ssthresh_;
   double alpha_ = 1;
   std::uint32_t received_ = 0;  // rcvd_agg_packets
   std::uint32_t marked_ = 0;    // ecn_count
-  std::uint32_t round_;         // on the way when the round began
-  bool full_ = false;           // any result of it came to a full window
+  std::uint32_t round_;         // packets that were on the way when the round began
+  bool full_ = false;           // whether any result of the round came to a full window
   std::uint32_t cap_ = 0;
 };
 

@@ -13,8 +13,8 @@
 
 namespace tributary::host {
 
-// Until when a collective is waited for: to a fixed time, as long as it makes progress, or both.
-// It makes progress when something of it comes that was not there before; who notices says so.
+// Tells until when a collective is waited for: until a fixed time, as long as it makes progress, or
+// both. It makes progress when something new of it comes; whoever notices that calls progress().
 class Deadline {
  public:
   Deadline() = default;  // never
@@ -29,30 +29,32 @@ class Deadline {
       std::atomic_ref(*pulse_).fetch_add(1, std::memory_order_relaxed);
     }
   }
-  // For those who wait, in whatever process, for who has this one: goes up with every progress.
+  // Every progress adds one to *pulse. It is read by those who wait for the owner of this deadline,
+  // in whatever process.
   void show(std::uint64_t* pulse) { pulse_ = pulse; }
-  // Passed as soon as that is true, or by that time. Another thread sets them, and wakes nobody:
-  // who waits looks again after look_interval.
+  // The deadline has passed as soon as *given_up is true, or *limit has passed. Other threads
+  // change these and wake nobody: whoever waits looks again after look_interval.
   static constexpr Duration look_interval = std::chrono::milliseconds(100);
   void obey(const std::atomic<bool>* given_up) { given_up_ = given_up; }
   bool is_given_up() const {
     return given_up_ != nullptr && given_up_->load(std::memory_order_relaxed);
   }
-  // Of the request by which the collective was posted.
+  // The limit is that of the request by which the collective was posted.
   void obey(const Limit* limit) { limit_ = limit; }
 
-  // Of who waits for somebody with this one to give up.
+  // Returns the deadline for waiting until somebody who has this one gives up.
   Deadline longer_by(Duration grace) const;
-  // Of a part of what has this one.
+  // Returns the deadline of a part of something that has this one.
   Deadline no_later_than(Time latest) const;
-  // Of a part that begins now, and is given up after `stall` without progress, too.
+  // Returns the deadline of a part that begins now and is also given up after `stall` without
+  // progress.
   Deadline impatient(Duration stall) const;
 
   Time due() const { return is_given_up() ? Time{} : std::min({fixed_, stalls_at(), requested()}); }
   bool passed(Time now) const { return now >= due(); }
-  // Until when to wait at most, before looking whether somebody has brought it forward.
+  // Returns until when to wait at most before looking whether the deadline was brought forward.
   Time next_look() const { return std::min(due(), Clock::now() + look_interval); }
-  // Which of them it was, once it has passed: how an error message about `what` begins.
+  // Returns how an error message about `what` begins: with which limit it was, once one has passed.
   std::string explain(std::string_view what) const;
 
  private:

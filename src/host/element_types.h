@@ -12,7 +12,7 @@ namespace tributary::host {
 
 using reduce::with_sparse_type;
 
-// The integer of so many bytes.
+// Returns the integer type of so many bytes.
 constexpr wire::ElementType integer_of(std::size_t bytes) {
   using wire::ElementType;
   return bytes == 1   ? ElementType::i8
@@ -21,7 +21,7 @@ constexpr wire::ElementType integer_of(std::size_t bytes) {
                       : ElementType::i64;
 }
 
-// Element i of those that begin at `elements`, aligned or not.
+// Returns element i of those that begin at `elements`, aligned or not.
 template <typename T>
 T load(const std::byte* elements, std::size_t i) {
   T value;

@@ -55,7 +55,7 @@ Result<std::uint32_t> number_told(const std::optional<host::Told>& told, std::ui
   return told ? number(told->variable, told->text, any) : Result<std::uint32_t>(otherwise);
 }
 
-// As `otherwise` is: std::chrono::nanoseconds, or one that need not be there.
+// Nanoseconds is the type of `otherwise`: std::chrono::nanoseconds, or an optional of it.
 template <typename Nanoseconds>
 Result<Nanoseconds> duration_or(Nanoseconds otherwise, const Variables& variables,
                                 const char* name) {
@@ -91,7 +91,7 @@ std::optional<bool> truth_of(std::string_view text) {
   return std::nullopt;
 }
 
-// One of a few words. `parse` knows them, `words` names them.
+// Reads one of a few words. `parse` knows them, and `words` lists them for the error.
 template <typename T, typename Parse>
 Result<T> word_or(T otherwise, const Variables& variables, const char* name, Parse parse,
                   const char* words) {
@@ -129,7 +129,7 @@ Result<void> check_algorithm(const std::string& algorithm) {
              : host::misread("TRIBUTARY_ALGORITHM", algorithm, host::known_algorithms());
 }
 
-// Empty: whatever routes to the other ranks.
+// Returns an empty address if none is set: then it is the one that routes to the rendezvous.
 Result<std::string> local_address_of(const Variables& variables) {
   const auto address = variables.find("TRIBUTARY_LOCAL_ADDRESS");
   const auto interface = variables.find("TRIBUTARY_INTERFACE");
@@ -144,7 +144,7 @@ Result<std::string> local_address_of(const Variables& variables) {
                : fail(found.error().code, found.error().message + " (TRIBUTARY_INTERFACE)");
 }
 
-// Those of all protocols that there are.
+// Returns the parameters, of all protocols, that the variables give.
 Parameters given_parameters(const Variables& variables) {
   Parameters given;
   for (const auto* parameter : host::all_parameters()) {
@@ -237,7 +237,7 @@ Result<CommunicatorOptions> options_of(const Variables& variables) {
   std::uint32_t world_size = 0;
   const auto& launcher = launcher_of(variables);
   if (variables.find("TRIBUTARY_MEMBERSHIP") == "join") {
-    world_size = 1;  // its world says both
+    world_size = 1;  // its world gives it both
   } else {
     take(required_number(variables, launcher.rank, any), rank, error);
     take(required_number(variables, launcher.world_size, any), world_size, error);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Collectives that are an allreduce with something around it. A rank sends and receives as many
+// These collectives are an allreduce with something around it. A rank sends and receives as many
 // bytes as by the hosts' own algorithms, but for one rank's part.
 #include <cstddef>
 #include <cstring>
@@ -19,7 +19,8 @@ namespace {
 using host::Call;
 using host::Collective;
 
-// Of so many elements for each rank, those of all; nothing if that cannot be counted.
+// Returns the number of elements of all ranks, with `count` for each; nothing if it cannot be
+// counted.
 std::optional<std::size_t> elements_of_all(std::size_t count, std::uint32_t world_size) {
   return count > host::elements_max / world_size ? std::nullopt : std::optional(count * world_size);
 }
@@ -34,7 +35,7 @@ std::size_t bytes_of(std::size_t count, wire::ElementType type) {
 
 }  // namespace
 
-// What a rank gives stands among zeros, which "or" leaves as it is.
+// Each rank's part stands among zeros, and "or" with zeros leaves it as it is.
 Result<void> Communicator::allgather(const void* in, void* out, std::size_t count,
                                      wire::ElementType type) {
   const auto all = elements_of_all(count, world_size());

@@ -22,7 +22,7 @@ MadeHandler make(const HandlerFile& file) {
   return reduce::open_native(file.path);
 }
 
-// The table is for one thread at a time.
+// Only one thread at a time may change the table.
 std::mutex& table_mutex() {
   static std::mutex mutex;
   return mutex;

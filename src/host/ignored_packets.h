@@ -10,10 +10,10 @@
 
 namespace tributary::host {
 
-// Packets that a machine was handed and did not take, by what was found.
+// Counts the packets that a machine was handed and did not take, by its verdict on them.
 class IgnoredPackets {
  public:
-  // Of a verdict other than `taken`.
+  // Precondition: the verdict is not `taken`.
   std::uint64_t operator[](Verdict verdict) const { return counted_[index_of(verdict)]; }
   std::uint64_t total() const;
   void count(Verdict verdict) {
@@ -21,7 +21,7 @@ class IgnoredPackets {
       ++counted_[index_of(verdict)];
     }
   }
-  // "ignored_malformed" and so on.
+  // Adds "ignored_malformed" and so on.
   void add_to(Figures& figures) const;
 
  private:

@@ -21,7 +21,7 @@ struct Endpoint {
 std::string to_string(wire::Ipv4Address address);
 std::string to_string(const Endpoint& endpoint);
 
-// Secret of one job; whoever does not have it cannot forge fingerprints.
+// The secret of one job; whoever does not have it cannot forge fingerprints.
 using JobKey = std::array<std::uint8_t, 16>;
 
 // What the ranks of a communicator agreed on when they met.

@@ -35,22 +35,22 @@ class KeptResults {
     copies_.push_back(std::make_unique_for_overwrite<std::byte[]>(capacity * payload_bytes_));
   }
 
-  // A result whose elements stay where they are until settle() or drop() ...
+  // Keeps a result whose elements stay where they are until settle() or drop().
   void keep(std::uint64_t number, const Header& header, wire::Bytes payload) {
     if (payload.empty()) {  // a barrier has no elements, and yet a result
       return keep_copy(number, header, payload);
     }
     at(number) = {header, payload.data(), false, number};
   }
-  // ... or do not, and are copied.
+  // Keeps a copy of a result, whose elements do not stay where they are.
   void keep_copy(std::uint64_t number, const Header& header, wire::Bytes payload) {
     auto* const copy = copies_.back().get() + index_of(number) * payload_bytes_;
     std::copy(payload.begin(), payload.end(), copy);
     at(number) = {header, copy, true, number};
   }
 
-  // The elements of the results from `first` to before `end` will not stay where they are: they are
-  // copied ...
+  // Copies the elements of the results from `first` to before `end`, as they will not stay where
+  // they are.
   void settle(std::uint64_t first, std::uint64_t end) {
     for (auto number = latest(first, end); number < end; ++number) {
       const auto& slot = at(number);
@@ -59,7 +59,7 @@ class KeptResults {
       }
     }
   }
-  // ... or forgotten, where they were not.
+  // Forgets the results from `first` to before `end`, unless they were copied.
   void drop(std::uint64_t first, std::uint64_t end) {
     for (auto number = latest(first, end); number < end; ++number) {
       auto& slot = at(number);
@@ -82,7 +82,7 @@ class KeptResults {
  private:
   struct Slot {
     Header header;
-    const std::byte* payload = nullptr;  // none: nothing is kept
+    const std::byte* payload = nullptr;  // null: nothing is kept
     bool copied = false;
     std::uint64_t number = 0;
   };
@@ -99,8 +99,9 @@ class KeptResults {
 
   std::size_t payload_bytes_;
   std::vector<Slot> slots_;  // by number
-  // Never given back or moved while the object lives: packets that are still on their way to the
-  // socket may lie in here. What is overwritten under them has a wrong CRC.
+  // The buffers are never given back or moved while the object lives: packets that are still on
+  // their way to the socket may lie in here. A packet that is overwritten on its way has a wrong
+  // CRC.
   std::vector<std::unique_ptr<std::byte[]>> copies_;  // the last one is written
 };
 

@@ -17,7 +17,7 @@ constexpr std::array launchers = {
     Launcher{"PMI_RANK", "PMI_SIZE"},
     Launcher{"SLURM_PROCID", "SLURM_NTASKS"},
 };
-// Of these launchers; what speaks PMI need not be MPICH.
+// All of these are looked for, since a launcher that speaks PMI need not be MPICH.
 constexpr const char* local_ranks[] = {"LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK",
                                        "MPI_LOCALRANKID", "SLURM_LOCALID"};
 constexpr const char* local_world_sizes[] = {"LOCAL_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE",
@@ -36,14 +36,14 @@ std::uint32_t told_number(const Variables& variables, const char* name) {
   return number_of(variables.find(name).value_or("0")).value_or(0);
 }
 
-// Below those that Linux gives to connections.
+// The ports are below those that Linux gives to connections.
 constexpr std::uint32_t port_first = 20000;
 constexpr std::uint32_t ports = 10000;
 
 // Jobs run beside each other, and the local ranks of one take a port each.
 constexpr std::uint32_t ports_of_job = 80;
 
-// That follows from a job's number.
+// Returns the port that follows from a job's number.
 std::string port_of(std::uint32_t job) {
   return std::to_string(port_first + job % (ports / ports_of_job) * ports_of_job);
 }
@@ -52,8 +52,8 @@ std::uint32_t step_number(const Variables& variables) {
   return told_number(variables, "SLURM_JOB_ID") * 16 + told_number(variables, "SLURM_STEP_ID");
 }
 
-// Of Slurm's list for the nodes of a step, "4(x2),1": the tasks of that one of them. Of a list that
-// is shorter, those of the first.
+// Returns the tasks of one node by Slurm's list for the nodes of a step, such as "4(x2),1"; the
+// tasks of the first node if the list is shorter.
 std::string tasks_of_node(const std::string& list, std::uint32_t node) {
   std::string first;
   for (const auto& part : list_of(list)) {

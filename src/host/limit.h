@@ -7,7 +7,7 @@
 
 namespace tributary::host {
 
-// A time that any thread may bring forward while something runs that ends by it.
+// A time by which something that runs has to end, and which any thread may bring forward.
 class Limit {
  public:
   Time at() const { return Time(Duration(at_.load(std::memory_order_relaxed))); }
@@ -18,7 +18,7 @@ class Limit {
     while (earlier < at && !at_.compare_exchange_weak(at, earlier, std::memory_order_relaxed)) {
     }
   }
-  // For what comes next.
+  // Removes the limit, for what comes next.
   void lift() { at_.store(never.time_since_epoch().count(), std::memory_order_relaxed); }
 
  private:

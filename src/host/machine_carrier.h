@@ -11,8 +11,8 @@
 
 namespace tributary::host {
 
-// A carrier whose machine is driven over a socket. What that counts, figures_of() names. Its
-// packets have so many bytes of headers, those of IP included, in front of a payload.
+// A carrier whose machine is driven over a socket. figures_of() names what the machine counts. A
+// packet has `headers_bytes` in front of its payload, from the IP header on.
 template <typename MachineOfProtocol>
 class MachineCarrier : public Carrier {
  public:

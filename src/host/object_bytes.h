@@ -7,7 +7,7 @@
 
 namespace tributary::host {
 
-// The bytes of a message as they stand in memory, to be sent or received.
+// Return the bytes of a message as they stand in memory, to be sent or received.
 template <typename T>
 wire::Bytes bytes_of(const T& value) {
   return std::as_bytes(std::span(&value, 1));

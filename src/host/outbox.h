@@ -31,7 +31,7 @@ class Outbox {
     slots_[(head_ + size_) % slots_.size()].assign(destination, header, payload, trailer);
     ++size_;
   }
-  // Counted from the front. Precondition: index < size().
+  // Returns a datagram counted from the front. Precondition: index < size().
   const Datagram& at(std::size_t index) const { return slots_[(head_ + index) % slots_.size()]; }
   // Precondition for both: !empty().
   const Datagram& front() const { return slots_[head_]; }

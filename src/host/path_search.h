@@ -6,17 +6,17 @@
 
 namespace tributary::host {
 
-// The search for the largest packet that passes between all ranks where the largest that their
-// interfaces take does not: that of Datagram Packetization Layer Path MTU Discovery (section 5.3 of
-// RFC 8899), first the base, then by halves. All ranks make the same steps, as each step passes for
-// all of them or does not pass. Sizes are multiples of `step`.
+// Searches for the largest packet that passes between all ranks, where the largest that their
+// interfaces take does not. It goes as Datagram Packetization Layer Path MTU Discovery (section 5.3
+// of RFC 8899): first it tries the base, then it halves. All ranks make the same steps, as each
+// step passes for all of them or does not pass. Sizes are multiples of `step`.
 class PathSearch {
  public:
   // `full` is known not to pass. A base that is not below it leaves nothing to search for.
   PathSearch(std::uint32_t base, std::uint32_t full, std::uint32_t step)
       : base_(base), too_large_(full), step_(step) {}
 
-  // What to try next; no value: that was all.
+  // Returns the size to try next; nothing when the search is over.
   std::optional<std::uint32_t> next() const {
     if (passes_ == 0) {
       return base_ < too_large_ ? std::optional(base_) : std::nullopt;
@@ -24,13 +24,13 @@ class PathSearch {
     const auto steps = (too_large_ - passes_) / step_;
     return steps > 1 ? std::optional(passes_ + steps / 2 * step_) : std::nullopt;
   }
-  // What came of next().
+  // Notes whether the size of next() passes.
   void note(bool passes) {
     if (const auto tried = next()) {
       (passes ? passes_ : too_large_) = *tried;
     }
   }
-  // The largest that passes; 0: none is known to.
+  // Returns the largest size that passes; 0: none is known to.
   std::uint32_t found() const { return passes_; }
 
  private:

@@ -9,7 +9,8 @@ namespace tributary::host {
 namespace {
 
 constexpr int probe_share = 2;
-// Of its patience: who waits that long for the others, having given up, gave up before they began.
+// A rank that gave up, and then waited for the others for more than this share of its patience,
+// gave up before they began.
 constexpr int late_share = 4;
 constexpr int attempts_max = 3;
 
@@ -30,7 +31,7 @@ Result<void> reduce_all(const Probe& probe, Runner& runner, const Deadline& unti
   return done;
 }
 
-// Of what each rank tells.
+// Adds up over all ranks what each of them tells.
 Result<std::array<std::int64_t, 2>> sums_of(Ring& ring, std::array<std::int64_t, 2> told,
                                             const Deadline& until) {
   auto* const bytes = std::as_writable_bytes(std::span(told)).data();

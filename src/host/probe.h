@@ -28,16 +28,16 @@ struct Observation {
 
 struct Choice {
   std::string algorithm;  // not "auto"
-  std::string notice;     // one line: by what, and why
+  std::string notice;     // one line: by which algorithm, and why
   // Why hosts do what switches were to do; empty: they do not.
   std::string fallback{};
 };
 
-// Vectors that are reduced one after the other, in bytes; of 0, a barrier.
+// The vectors that are reduced one after the other, in bytes; 0 is a barrier.
 using Probe = std::vector<std::size_t>;
 
-// Without progress. Long enough for some lost packets; a network that drops all of a protocol's is
-// not waited for longer.
+// An attempt ends after so long without progress. That is long enough for some lost packets; a
+// network that drops all packets of a protocol is not waited for longer.
 inline constexpr Duration probe_patience = std::chrono::seconds(5);
 
 // What ranks look for while they try, and for how long.
@@ -48,7 +48,8 @@ struct Watch {
 
 // What a rank tries by `runner`.
 using Attempt = std::function<Result<void>(Runner& runner, const Deadline& until)>;
-// Of an attempt, out of the time that there is: telling each other what came of it needs some, too.
+// Returns the deadline of an attempt. It leaves ranks some of the time, to tell each other what
+// came of the attempt.
 Deadline deadline_of_attempt(const Deadline& until, Duration patience = probe_patience);
 
 // Has all ranks try at once, and tell each other over the ring, which works in any case, what came
@@ -57,7 +58,7 @@ Deadline deadline_of_attempt(const Deadline& until, Duration patience = probe_pa
 // again; where some gave up for that reason, all try again.
 Result<Observation> observe(Runner& runner, Ring& ring, const Attempt& attempt,
                             const Deadline& until, const Watch& watch = {});
-// Of reducing these vectors.
+// Does so with an attempt that reduces these vectors.
 Result<Observation> look(Runner& runner, Ring& ring, const Probe& probe, const Deadline& until,
                          const Watch& watch = {});
 
@@ -65,7 +66,7 @@ Result<Observation> look(Runner& runner, Ring& ring, const Probe& probe, const D
 std::string who(const CommunicatorOptions& options, std::uint32_t job);
 // "3 of 4 ranks"
 std::string of(std::uint32_t some, std::uint32_t all);
-// Why it does not go: `what`, for how many, and for which reason if that is known.
+// Returns why it does not work: `what`, for how many ranks, and for which reason if that is known.
 std::string why_not(const std::string& what, const Observation& observation);
 
 // The ring of the hosts takes over, or it is an error where that was switched off. `advice` says

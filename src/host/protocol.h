@@ -28,10 +28,10 @@ struct Place {
 
 // What a rank tells the others of its end of a protocol.
 struct Offer {
-  std::uint16_t port = 0;           // at which it hears datagrams
+  std::uint16_t port = 0;           // at which it receives datagrams
   std::uint32_t payload_bytes = 0;  // of a full packet, a multiple of 32; the least of all counts
   std::uint32_t window = 0;         // likewise
-  RendezvousEnd end{};              // whatever else, as the protocol writes it
+  RendezvousEnd end{};              // everything else, as the protocol writes it
 };
 
 // A rank's end of a protocol before it has met the others. What it opens is open already: they may
@@ -44,17 +44,17 @@ class Preparation {
   virtual ~Preparation() = default;
 
   virtual Offer offer() const = 0;
-  // Once.
+  // Is called once.
   virtual Result<std::unique_ptr<Carrier>> join(const Meeting& meeting) = 0;
 };
 
-// By what a communicator can be told to run.
+// An algorithm that a communicator can be told to run by.
 struct Algorithm {
   std::string_view name;
   bool hosts_alone = false;  // switches have no part in it: nothing is to be found out
 };
 
-// The parameters of a protocol: no more to agree on than a hello has room for.
+// The parameters of a protocol, of which no more are agreed on than a hello has room for.
 class ParameterTable : public std::span<const Parameter> {
  public:
   constexpr ParameterTable() = default;
@@ -72,51 +72,51 @@ struct UdpPorts {
   std::uint16_t last = 0;
 };
 
-// What a protocol does on hosts. The options that its functions get outlive what they make. Their
-// parameters are checked, and of those of `prepare` all else as well.
+// What a protocol does on hosts. The options that its functions get outlive what they make. The
+// options' parameters are checked; for `prepare` everything else in the options is, too.
 struct HostProtocol {
   std::string_view name;
   std::span<const Algorithm> algorithms;
   ParameterTable parameters;
-  UdpPorts udp_ports;  // where its packets go: others keep off
+  UdpPorts udp_ports;  // where its packets go; nothing else uses these ports
 
-  // Of communicators whose algorithm is "auto" it carries those whose parameters are for it; null:
-  // none ...
+  // Tells whether the parameters of a communicator are for this protocol, which then carries it if
+  // its algorithm is "auto"; null: they never are.
   bool (*configured)(const CommunicatorOptions& options) = nullptr;
-  // ... and, of all protocols one, those for which none is configured.
+  // This protocol, and no other, carries those with "auto" that no protocol is configured for.
   bool by_default = false;
-  // What contradicts itself in the options; null: nothing can.
+  // Fails if the options contradict themselves; null: they cannot.
   Result<void> (*check)(const CommunicatorOptions& options) = nullptr;
   Result<std::unique_ptr<Preparation>> (*prepare)(const CommunicatorOptions& options,
                                                   const Place& place);
-  // Whether sums may lack ranks; null: never.
+  // Tells whether sums may lack ranks; null: they never do.
   bool (*partial)(const CommunicatorOptions& options) = nullptr;
   // Makes the options those of one of several groups of ranks that run beside each other; null:
   // nothing has to differ.
   Result<void> (*divide)(CommunicatorOptions& options, std::uint32_t group) = nullptr;
 };
 
-// Of all rows in protocols/list.h.
+// Returns the protocols of all rows in protocols/list.h.
 std::span<const HostProtocol* const> protocols();
 
 inline constexpr std::string_view automatic_algorithm = "auto";
-// By the hosts alone, over TCP. It is no protocol's.
+// The algorithm of the hosts alone, over TCP, which belongs to no protocol.
 inline constexpr std::string_view ring_algorithm = "ring";
 
-// The library's own.
+// Returns the library's own parameters.
 std::vector<const Parameter*> own_parameters();
-// Of all protocols, and the library's own.
+// Returns the parameters of all protocols, and the library's own.
 std::vector<const Parameter*> all_parameters();
-// All of them; `automatic_algorithm` is none.
+// Returns all algorithms; `automatic_algorithm` is none of them.
 std::vector<Algorithm> algorithms();
 // "auto, canary, ... or ring"
 std::string known_algorithms();
-// Which needs no parameters.
+// Returns the protocol that needs no parameters.
 const HostProtocol& default_protocol();
-// Null if there is none of that name.
+// Returns null if there is none of that name.
 const HostProtocol* protocol_called(std::string_view name);
-// The one that carries the collectives, or would if it was not for the ring. Null for an algorithm
-// that does not exist. Precondition: the parameters are checked.
+// Returns the protocol that carries the collectives, or would if it was not for the ring; null for
+// an algorithm that does not exist. Precondition: the parameters are checked.
 const HostProtocol* protocol_of(const CommunicatorOptions& options);
 bool are_hosts_alone(std::string_view algorithm);
 

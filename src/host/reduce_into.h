@@ -16,7 +16,7 @@ inline void reduce_into(const reduce::Kernel& kernel, std::size_t element_bytes,
     kernel.accumulate(target, source, elements);
     return;
   }
-  std::array<float, 4096> widened;  // in the first-level cache, with what is added
+  std::array<float, 4096> widened;  // fits into the first-level cache, with what is added
   while (elements != 0) {
     const auto n = std::min(elements, widened.size());
     kernel.load(widened.data(), target, n);

@@ -19,14 +19,14 @@ class Reduction {
   Reduction(const Call& call, std::uint32_t rank) : call_(call), rank_(rank) {}
 
   const Call& call() const { return call_; }
-  // Then nothing is sent, and the call counts for nothing.
+  // Nothing is sent for an empty call, and it does not count as one.
   bool is_empty() const {
     return call_.buffers.count == 0 && call_.collective != Collective::barrier;
   }
   std::size_t total_bytes() const {
     return call_.collective == Collective::barrier ? 0 : call_.buffers.bytes();
   }
-  // What is on the wire.
+  // The type and the operator are those on the wire.
   wire::ElementType type() const {
     const auto type = call_.buffers.type;
     return call_.collective == Collective::broadcast ? integer_of(wire::element_bytes(type)) : type;
@@ -35,7 +35,7 @@ class Reduction {
     return call_.collective == Collective::broadcast ? wire::Operator::bit_or : call_.buffers.op;
   }
 
-  // Whether this rank's data is sent; otherwise zeros are.
+  // Tells whether this rank's data is sent; otherwise zeros are.
   bool has_input() const {
     return call_.collective != Collective::broadcast || call_.root == rank_;
   }

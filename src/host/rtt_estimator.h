@@ -8,13 +8,13 @@
 
 namespace tributary::host {
 
-// Of a timer, and its value until something was measured.
+// The bounds of a timer, and its value until something was measured.
 struct RtoBounds {
   Duration rto_min = std::chrono::milliseconds(5);
   Duration rto_max = std::chrono::milliseconds(500);
   Duration rto_initial = std::chrono::milliseconds(100);
-  // What took longest of late is waited for as well, up to here: where packets are held up now and
-  // then (by PAUSE), averages have forgotten it when it happens again.
+  // The timer also covers what took longest of late, up to this bound: where packets are held up
+  // now and then (by PAUSE), averages have forgotten it when it happens again.
   Duration slowest_max{};
 };
 
@@ -23,7 +23,7 @@ class RttEstimator {
  public:
   explicit RttEstimator(const RtoBounds& bounds) : bounds_(bounds) {}
 
-  // From a contribution to the result that it caused, not to one that was asked for.
+  // Takes the time from a contribution to the result that it caused, not to one that was asked for.
   void sample(Duration rtt) {
     slowest_ = std::max(rtt, slowest_ - slowest_ / slowest_lasts);
     if (!measured()) {
@@ -42,7 +42,7 @@ class RttEstimator {
   bool measured() const { return smoothed_ != Duration::zero(); }
   Duration smoothed() const { return measured() ? smoothed_ : bounds_.rto_initial; }
 
-  // After `expirations` timers in a row ran out: doubled each time.
+  // Returns the timeout after `expirations` timers in a row ran out: it doubles each time.
   Duration timeout(unsigned expirations) const {
     const Duration plain =
         measured() ? smoothed_ + std::max(4 * variation_, granularity) : bounds_.rto_initial;
@@ -53,7 +53,7 @@ class RttEstimator {
   }
 
  private:
-  // How much later than asked for a driver may look at its timers.
+  // A driver may look at its timers so much later than asked for.
   static constexpr Duration granularity = std::chrono::milliseconds(1);
   static constexpr int slowest_lasts = 512;  // samples, until it has fallen to 1/e
 

@@ -18,9 +18,9 @@ class Runner {
 
   // Returns when the collective is over; the buffers are not needed any more.
   virtual Result<void> run(const Call& call, Deadline until) = 0;
-  // A call that was refused here.
+  // Counts a call that was refused here.
   virtual void skip(const Call& call) = 0;
-  // Whether other ranks may still ask for something of a collective that is over.
+  // Tells whether other ranks may still ask for something of a collective that is over.
   virtual bool retaining() = 0;
   virtual const Job& job() const = 0;
 };

@@ -65,7 +65,7 @@ tl::unexpected<Error> error_of(const Result<T>& failed) {
   return tl::make_unexpected(failed.error());
 }
 
-// Precondition: they are asked for.
+// Precondition: reproducible sums are asked for.
 Result<void> check_reproducible(const CommunicatorOptions& options, const HostProtocol& protocol) {
   const std::string leave_off = "leave reproducible off (TRIBUTARY_REPRODUCIBLE=0)";
   if (options.world_size > exact::world_size_max) {
@@ -114,7 +114,7 @@ Result<Opened> open(const CommunicatorOptions& options, const Endpoint& rendezvo
   return Opened{std::move(*preparation), std::move(*listener), hello};
 }
 
-// Makes the connections with the ranks that it has met.
+// Connects to the ranks that were met.
 Result<Connections> join(Opened mine, Rendezvous& met, const Deadline& until) {
   const auto& meeting = met.meeting();
   auto ring = Ring::connect(meeting, std::move(mine.listener), until.due(),

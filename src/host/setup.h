@@ -15,9 +15,9 @@
 
 namespace tributary::host {
 
-// Of a collective that begins now.
+// Returns the deadline of a collective that begins now.
 Deadline deadline_of(const CommunicatorOptions& options, Time now);
-// For how long another rank may be away, without a word: the shorter of the limits there are.
+// Returns how long another rank may be away without a word: the shorter of the limits there are.
 Duration patience_of(const CommunicatorOptions& options);
 
 // What a communicator of several ranks stands on.
@@ -28,12 +28,12 @@ struct Connections {
 
 Result<void> check(const CommunicatorOptions& options);
 
-// Of a hello what follows from the options alone. Precondition: they are checked.
+// Returns what of a hello follows from the options alone. Precondition: they are checked.
 RendezvousHello hello_of(const CommunicatorOptions& options);
 
 // Opens the sockets, meets the other ranks, and joins the ring. The options are checked, and
-// outlive the carrier. `listener`: of rank 0, where it is met. `ready`: what this rank had to do
-// besides; if that failed, it tells the others.
+// outlive the carrier. On rank 0, `listener` is where the ranks meet, if it listens already.
+// `ready` is the outcome of what this rank had to do besides; if that failed, it tells the others.
 Result<Connections> connect(const CommunicatorOptions& options, const Deadline& until,
                             std::optional<Listener> listener = std::nullopt,
                             const Result<void>& ready = {});

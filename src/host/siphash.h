@@ -13,7 +13,7 @@ namespace tributary::host {
 
 static_assert(crypto_shorthash_KEYBYTES == sizeof(JobKey));
 
-// SipHash-2-4 of a packed structure.
+// Returns the SipHash-2-4 of a packed structure.
 template <typename T>
 std::uint64_t siphash(const JobKey& key, const T& input) {
   std::uint64_t tag = 0;
@@ -24,7 +24,7 @@ std::uint64_t siphash(const JobKey& key, const T& input) {
   return tag;
 }
 
-// Of three numbers.
+// Returns the hash of three numbers.
 inline std::uint64_t siphash(const JobKey& key, std::uint32_t first, std::uint32_t second,
                              std::uint32_t third) {
   struct [[gnu::packed]] Input {
@@ -35,8 +35,8 @@ inline std::uint64_t siphash(const JobKey& key, std::uint32_t first, std::uint32
   return siphash(key, Input{wire::be32{first}, wire::be32{second}, wire::be32{third}});
 }
 
-// The same twelve bytes where two of the numbers are one. Stored in halves, which the hash reads as
-// a whole, it would cost as much again.
+// Hashes the same twelve bytes where two of the numbers are one of 64 bits. Stored in halves, which
+// the hash reads as a whole, it would cost as much again.
 inline std::uint64_t siphash(const JobKey& key, std::uint64_t first, std::uint32_t second) {
   struct [[gnu::packed]] Input {
     wire::be64 first;
@@ -45,8 +45,8 @@ inline std::uint64_t siphash(const JobKey& key, std::uint64_t first, std::uint32
   return siphash(key, Input{wire::be64{first}, wire::be32{second}});
 }
 
-// What a hash of three numbers under a job's key is for: the first of them. (Tags of PANAMA's
-// packets have their tree there, those of Canary's and Flare's blocks zeros.)
+// The first of three numbers that are hashed under a job's key says what the hash is for. (Tags of
+// PANAMA's packets have their tree there, those of Canary's and Flare's blocks zeros.)
 enum class HashPurpose : std::uint32_t {
   message = 1,  // of a ring of NetReduce, under the key of the call
   run = 2,      // of a job, under its key

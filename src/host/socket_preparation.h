@@ -14,19 +14,20 @@
 
 namespace tributary::host {
 
-// The window of a rank that was given none: the receive buffer holds that many such windows of full
-// packets.
+// Bounds the window of a rank that was given none: the receive buffer holds `windows_held` such
+// windows of full packets.
 struct AutomaticWindow {
   std::size_t header_bytes = 0;  // of a packet, in front of its payload
   std::size_t windows_held = 1;
   std::uint32_t most = 0;
 };
 
-// Without the port.
+// Returns the offer without its port.
 Offer socket_offer(const CommunicatorOptions& options, const DatagramSocket& socket,
                    std::uint32_t payload_bytes, const AutomaticWindow& automatic);
 
-// Of a protocol with one socket. `make` makes the carrier of the meeting and the transport.
+// The preparation of a protocol with one socket. `make` makes the carrier from the meeting and the
+// transport.
 template <typename Make>
 class SocketPreparation final : public Preparation {
  public:

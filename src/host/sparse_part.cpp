@@ -13,7 +13,7 @@ namespace {
 
 using Index = std::uint32_t;
 
-// The bytes behind a header.
+// Returns the number of bytes behind a header.
 std::size_t body_bytes(SparseForm form, std::size_t present, wire::ElementType type) {
   const auto each = wire::element_bytes(type) + (form == SparseForm::sparse ? sizeof(Index) : 0);
   return present * each;
@@ -125,7 +125,7 @@ void SparsePart::add(const SparsePart& other) {
   add_in_place(other);
 }
 
-// How many indices either of the two has.
+// Returns how many indices are in either of the two.
 std::size_t SparsePart::united_with(const SparsePart& other) const {
   std::size_t united = 0;
   const Merge merge{indices(), present(), other.indices(), other.present()};

@@ -15,12 +15,12 @@
 
 namespace tributary::host {
 
-// Whether all `count` elements take fewer bytes than `present` of them with an index each.
+// Tells whether all `count` elements take fewer bytes than `present` of them with an index each.
 constexpr bool dense_is_smaller(std::size_t present, std::size_t count, std::size_t element_bytes) {
   return present * (sizeof(std::uint32_t) + element_bytes) > count * element_bytes;
 }
 
-// Of a vector the elements from `first` on.
+// The `count` elements of a vector from `first` on.
 struct SparseRange {
   std::size_t first = 0;
   std::size_t count = 0;
@@ -42,14 +42,15 @@ class SparsePart {
  public:
   static constexpr std::size_t header_bytes = sizeof(SparsePartHeader);
 
-  // What lies in the range.
+  // Takes the elements that lie in the range.
   SparsePart(const SparseBuffers& buffers, SparseRange range);
 
-  // Bytes of the part that begins with this header; nothing if the range has no such part.
+  // Returns the bytes of the part that begins with this header; nothing if the range has no such
+  // part.
   static std::optional<std::size_t> size_of(wire::Bytes header, SparseRange range,
                                             wire::ElementType type);
-  // One that came. Nothing unless its indices are strictly increasing and in the range.
-  // Precondition: `bytes` are as many as size_of() says.
+  // Returns the part that came; nothing unless its indices are strictly increasing and in the
+  // range. Precondition: `bytes` are as many as size_of() says.
   static std::optional<SparsePart> parse(std::vector<std::byte> bytes, SparseRange range,
                                          wire::ElementType type);
 
@@ -57,7 +58,7 @@ class SparsePart {
   SparseRange range() const { return range_; }
   bool is_dense() const { return header().form == SparseForm::dense; }
   std::size_t present() const { return header().elements.value(); }
-  // In the vector, of element i of those that are present.
+  // Returns the index in the vector of element i of those that are present.
   std::size_t index(std::size_t i) const {
     if (is_dense()) {
       return range_.first + i;

@@ -10,8 +10,8 @@
 
 namespace tributary::host {
 
-// The vector that these parts are, in their order: without its zeros, or dense where that is
-// smaller. So it does not depend on how the parts came to be.
+// Returns the vector that these parts are, in their order: without its zeros, or dense where that
+// is smaller. So its form does not depend on how the parts came to be.
 SparseElements joined(std::span<const SparsePart> parts, std::size_t count, wire::ElementType type);
 
 }  // namespace tributary::host

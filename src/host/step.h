@@ -11,19 +11,19 @@ namespace tributary::host {
 // the result when the next one is asked for.
 struct Step {
   Call call;
-  bool by_ring = false;  // of the hosts, whatever carries the others
+  bool by_ring = false;  // goes by the hosts' ring, whatever carries the others
   bool needed = true;    // otherwise it is left out, and only counted, on all ranks alike
 };
 
-// The collectives that one is made of, one after the other, as all ranks carry them out. Without
-// I/O: whoever drives it carries each out before asking for the next.
+// The collectives that one is made of, one after the other, as all ranks carry them out. Steps do
+// no I/O: whoever drives them carries each out before asking for the next.
 class Steps {
  public:
-  // The next one, after the one before was carried out, or left out; nothing after the last. The
-  // result is there then.
+  // Returns the next step, after the one before was carried out or left out; nothing after the
+  // last, when the result is there.
   virtual std::optional<Step> next() = 0;
-  // One has failed, or the call was refused: those that follow are to be left out, and nothing that
-  // the caller gave is looked at any more.
+  // Is called when a step has failed, or the call was refused: those that follow are to be left
+  // out, and nothing that the caller gave is looked at any more.
   void give_up() { given_up_ = true; }
 
  protected:

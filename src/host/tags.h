@@ -7,12 +7,12 @@
 
 namespace tributary::host {
 
-// What ranks add to the fingerprint of a packet, so that whoever has the call's key can tell that a
-// sum has each of them once (docs/reference/wire/tags.md). What is drawn are not the tags, but the
-// sums of those of the first ranks: so the sum of all takes no longer in a large world.
+// Ranks add tags to the fingerprint of a packet, so that whoever has the call's key can tell that a
+// sum has each of them once (docs/reference/wire/tags.md). What is drawn is not each tag, but the
+// sum of the tags of the first ranks: so the sum of all takes no longer in a large world.
 //
-// The sum of the tags of the ranks before `rank`, for the packet that this number names in its
-// call.
+// Returns the sum of the tags of the ranks before `rank`, for the packet that this number names in
+// its call.
 inline std::uint64_t tags_before(const JobKey& key_of_call, std::uint64_t packet,
                                  std::uint32_t rank) {
   return rank == 0 ? 0 : siphash(key_of_call, packet, rank);

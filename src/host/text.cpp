@@ -12,7 +12,7 @@
 namespace tributary::host {
 namespace {
 
-// In seconds; 0 if there is no such unit.
+// Returns the unit's length in seconds; 0 if there is no such unit.
 double unit_seconds(std::string_view unit) {
   constexpr std::pair<std::string_view, double> units[] = {{"", 1},      {"ns", 1e-9}, {"us", 1e-6},
                                                            {"ms", 1e-3}, {"s", 1},     {"min", 60}};

@@ -16,13 +16,13 @@
 
 namespace tributary::host {
 
-// What people write, in variables and options; nothing if it is not that.
+// These read what people write in variables and options; nothing if the text is something else.
 std::optional<std::uint32_t> number_of(std::string_view text);
 std::optional<std::chrono::nanoseconds> duration_of(const std::string& text);
-// Above 0 and up to 1.
+// Reads a share above 0 and up to 1.
 std::optional<double> share_of(const std::string& text);
 std::optional<bool> switch_of(std::string_view text);
-// With commas between.
+// Reads a list with commas between its entries.
 std::vector<std::string> list_of(const std::string& text);
 
 inline constexpr auto a_duration = "a duration as in 10s, 500ms or 2min; seconds without a unit";
@@ -32,7 +32,8 @@ std::string a_number(std::uint32_t least, std::uint32_t most);
 // "a, b or c"
 std::string listed(std::span<const std::string_view> words);
 
-// "30 s", "0.25 s": to the millisecond, since what was asked for is taken up a little later.
+// "30 s", "0.25 s": rounded to the millisecond, since what was asked for is taken up a little
+// later.
 std::string seconds_text(std::chrono::nanoseconds duration);
 std::string milliseconds_text(std::chrono::nanoseconds duration);  // "0.210 ms"
 std::string size_text(std::size_t bytes);                          // "64 KiB", of a power of two
@@ -42,11 +43,11 @@ std::string rank_text(std::uint32_t rank);  // "rank 3"
 inline constexpr std::size_t ranks_shown_max = 16;
 std::string ranks_text(const std::vector<std::uint32_t>& ranks);
 
-// Why nobody may believe what a handler combined, and where to look. Precondition: the operator is
-// one.
+// Returns why nobody may believe what a handler combined, and where to look. Precondition: the
+// operator is a handler.
 std::string different_handlers(wire::Operator op);
 
-// What the caller asks for cannot be.
+// Returns the error for something that the caller must not ask for.
 inline tl::unexpected<Error> invalid(std::string message) {
   return fail(Error::Code::invalid_argument, std::move(message));
 }

@@ -8,7 +8,8 @@
 
 namespace tributary::host {
 
-// A thread of the library's own: the application's signals are none of its business.
+// Starts a thread of the library's own with all signals blocked: those of the application are none
+// of its business.
 Result<std::thread> start_thread(std::function<void()> body);
 
 }  // namespace tributary::host

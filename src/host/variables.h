@@ -16,13 +16,13 @@ namespace tributary::host {
 // The environment's variables, but for what is set here instead.
 class Variables {
  public:
-  // No value: as if the environment did not have it.
+  // Without a value, it is as if the environment did not have the variable.
   void set(std::string name, std::optional<std::string> value) {
     instead_.insert_or_assign(std::move(name), std::move(value));
   }
-  // Nothing if it is empty.
+  // Returns nothing if the variable is empty or not set.
   std::optional<std::string> find(const std::string& name) const;
-  // What was set, and nobody has looked for: a name that means nothing.
+  // Returns a variable that was set here and that nobody has looked for: its name means nothing.
   std::optional<std::string> unknown() const;
   const std::set<std::string, std::less<>>& looked_for() const { return looked_for_; }
 
@@ -31,9 +31,9 @@ class Variables {
   mutable std::set<std::string, std::less<>> looked_for_;
 };
 
-// All options but the rank, the size of the world, and where ranks meet.
+// Reads all options but the rank, the size of the world, and where ranks meet.
 Result<CommunicatorOptions> settings_of(const Variables& variables);
-// All of them: see CommunicatorOptions::from_environment().
+// Reads all options: see CommunicatorOptions::from_environment().
 Result<CommunicatorOptions> options_of(const Variables& variables);
 
 }  // namespace tributary::host
