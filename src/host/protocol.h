@@ -78,7 +78,7 @@ struct HostProtocol {
   std::string_view name;
   std::span<const Algorithm> algorithms;
   ParameterTable parameters;
-  UdpPorts udp_ports;  // where its packets go; nothing else uses these ports
+  UdpPorts udp_ports;  // where its packets go; other traffic should keep off these ports
 
   // Tells whether the parameters of a communicator are for this protocol, which then carries it if
   // its algorithm is "auto"; null: they never are.
