@@ -13,12 +13,12 @@ std::string counted(std::uint64_t count, const std::string& what) {
   return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
 }
 
-// What tells of the switches' part, where a protocol counts that.
+// The figures that tell of the switches' part, where a protocol counts them.
 constexpr std::string_view shown_figures[] = {"bytes_sent",        "bytes_received",
                                               "messages_sent",     "switch_sums_seen",
                                               "blocks_in_network", "blocks_by_hosts"};
 
-// " over 239.192.0.1, 239.192.0.2": what was set up in switches beforehand.
+// Returns what was set up in switches beforehand: " over 239.192.0.1, 239.192.0.2".
 std::string place_text(const ProtocolStatistics& carried) {
   std::string text;
   for (const auto& tree : carried.trees) {

@@ -18,12 +18,12 @@ struct Conclusion {
   std::uint64_t by_carrier = 0;  // collectives that succeeded
   std::uint64_t by_ring = 0;
   std::uint64_t failures = 0;
-  std::map<std::string, std::uint64_t> reasons;  // how many went by the ring because of which
+  std::map<std::string, std::uint64_t> reasons;  // how many went by the ring for which reason
   const ProtocolStatistics& carried;
 };
 
-// In one line: what carried them, over which switches, with how many bytes, and why the ring of the
-// hosts had to carry others.
+// Says in one line what carried the collectives, over which switches, with how many bytes, and why
+// the ring of the hosts had to carry others.
 std::string conclusion_of(const Conclusion& conclusion);
 
 }  // namespace tributary::host

@@ -26,7 +26,7 @@ struct Entry {
   bool failed = false;
 };
 
-// What was recorded of collectives alike.
+// What was recorded of collectives with the same key.
 struct Tally {
   std::uint64_t calls = 0;
   std::uint64_t failures = 0;
@@ -46,20 +46,20 @@ struct TallyKey {
 };
 using Tallies = std::map<TallyKey, Tally>;
 
-// The collectives of one communicator on this rank, where somebody wants to see them: `report` and
-// `timeline` of the options.
+// Records the collectives of one communicator on this rank, where the options ask for a `report` or
+// a `timeline`.
 class Journal {
  public:
-  // Of these options' parameters, which are checked; null where nobody does. An error if the
-  // timeline cannot be opened.
+  // Opens what the parameters of these options, which are checked, ask for; null if they ask for
+  // neither. Fails if the timeline cannot be opened.
   static Result<std::unique_ptr<Journal>> open(const CommunicatorOptions& options);
 
-  // One more row of these options' timeline; null where there is none.
+  // Opens one more row of these options' timeline; null where there is none.
   static Result<std::unique_ptr<Timeline>> open_row(const CommunicatorOptions& options,
                                                     const std::string& name);
 
   bool has_report() const { return report_; }
-  // Precondition: the names outlive this.
+  // Precondition: the names in the entry outlive this object.
   void note(const Entry& entry);
   const Tallies& tallies() const { return tallies_; }
   Duration in_collectives() const;

@@ -8,8 +8,8 @@
 
 namespace tributary::host {
 
-// Of a line that people are told: whoever wants to hear of one level hears of those before it.
-// Errors are what calls return, and are no lines.
+// The level of a line that people are told: whoever wants to hear one level hears those before it,
+// too. Errors are what calls return, and are no lines.
 enum class LogLevel : std::uint8_t {
   error,
   warn,    // hosts do what switches were to do, or somebody is waited for
@@ -17,10 +17,11 @@ enum class LogLevel : std::uint8_t {
   info,    // what it did, when it ends
 };
 
-// What these options' parameters, which are checked, ask for; notices, where they do not say.
+// Returns the level that the parameters of these options, which are checked, ask for; `notice`
+// where they do not say.
 LogLevel log_level_of(const CommunicatorOptions& options);
 
-// A line, whatever its level: as `on_notice` says.
+// Tells a line, whatever its level, as `on_notice` says.
 void tell(const CommunicatorOptions& options, const std::string& line);
 
 }  // namespace tributary::host

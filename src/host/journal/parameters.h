@@ -9,7 +9,7 @@ namespace tributary::host {
 
 inline constexpr std::string_view log_words[] = {"error", "warn", "info"};
 
-// Those that are the library's own: whatever the protocol.
+// These parameters are the library's own, whatever the protocol.
 inline constexpr Parameter journal_parameters[] = {
     {.name = "report",
      .kind = Parameter::Kind::on_or_off,

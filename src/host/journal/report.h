@@ -19,8 +19,8 @@ struct Ending {
   const ProtocolStatistics& carried;
 };
 
-// For people, as a profiler of MPI shows it: a line for each kind of collective, what the protocol
-// counted, and for whom the others waited.
+// Returns lines for people, as a profiler of MPI shows them: one for each kind of collective, what
+// the protocol counted, and for whom the others waited.
 std::vector<std::string> report_of(const Tallies& tallies, const Ending& ending);
 
 }  // namespace tributary::host

@@ -20,9 +20,9 @@
 namespace tributary::host {
 namespace {
 
-// By how much the clock that machines share, as far as they do, is ahead of ours. Read once in a
-// process: events of a row must not overlap, and do not where all of them are moved alike. A
-// reading that was interrupted is too large, so the smallest of several counts.
+// Returns by how much the clock that machines share, as far as they do, is ahead of ours. It is
+// read once in a process: events of a row must not overlap, and do not where all of them are moved
+// alike. A reading that was interrupted is too large, so the smallest of several counts.
 std::chrono::nanoseconds ahead_of_us() {
   constexpr int readings = 8;
   auto smallest = std::chrono::nanoseconds::max();
@@ -34,15 +34,16 @@ std::chrono::nanoseconds ahead_of_us() {
   return smallest;
 }
 
-// Whole ones: of what has a fraction Perfetto makes nanoseconds by way of a double, which has only
-// every 256th of them this far from 1970, so that one event would end after the next has begun.
+// Returns whole microseconds. Perfetto makes nanoseconds of fractions by way of a double, which has
+// only every 256th of them this far from 1970, so that one event would end after the next has
+// begun.
 std::int64_t microseconds_since_1970(Time when) {
   static const auto ahead = ahead_of_us();
   return std::chrono::nanoseconds(when.time_since_epoch() + ahead).count() / 1000;
 }
 
-// Of this process among those of all machines and containers, in the 32 bits that Perfetto has for
-// it: it takes larger numbers for 0, and all processes for one.
+// Returns a number for this process among those of all machines and containers, in the 32 bits that
+// Perfetto has for it: it takes larger numbers for 0, and all processes for one.
 std::uint32_t process_number() {
   char host[256] = "";
   struct stat processes {};
@@ -57,7 +58,7 @@ std::uint32_t process_number() {
 
 Timeline::Timeline(FileDescriptor file, unsigned number) : file_(std::move(file)), number_(number) {
   const auto process = process_number();
-  // Of all processes, as Perfetto names threads by their number alone.
+  // The number is unique among all processes, as Perfetto names threads by their number alone.
   row_ = R"("pid":)" + std::to_string(process) + R"(,"tid":)" + std::to_string(process + number);
 }
 
@@ -130,7 +131,7 @@ void Timeline::add(std::string_view category, std::string_view name, Time began,
         R"(,"args":{)" + arguments + "}},\n");
 }
 
-// In one piece: what several processes append does not mix then.
+// Writes the line in one piece, so that what several processes append does not mix.
 void Timeline::write(const std::string& line) {
   (void)!::write(file_.get(), line.data(), line.size());
 }

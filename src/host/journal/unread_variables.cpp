@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::string_view variable_prefix = "TRIBUTARY_";
 
-// Read by programs, bindings, tools and tests, which have their environment in common with ranks.
+// These are read by programs, bindings, tools and tests, which share their environment with ranks.
 constexpr const char* of_others[] = {
     "TRIBUTARY_ALLOCATIONS",
     "TRIBUTARY_BENCH",
@@ -35,7 +35,7 @@ constexpr const char* of_others[] = {
     "TRIBUTARY_SSH",
 };
 
-// What the library looks for, whatever comes of that, and what others do.
+// Returns what the library looks for, whatever comes of that, and what others read.
 std::set<std::string, std::less<>> known_variables() {
   const Variables variables;
   (void)settings_of(variables);
@@ -44,7 +44,7 @@ std::set<std::string, std::less<>> known_variables() {
   return known;
 }
 
-// How many letters are to be put in, left out or replaced.
+// Returns how many letters are to be put in, left out or replaced.
 std::size_t letters_apart(std::string_view one, std::string_view other) {
   std::vector<std::size_t> row(other.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});
@@ -59,7 +59,7 @@ std::size_t letters_apart(std::string_view one, std::string_view other) {
   return row.back();
 }
 
-// Null: it is none of them misspelt.
+// Returns null if the name is none of them misspelt.
 const std::string* nearest_of(const std::string& name,
                               const std::set<std::string, std::less<>>& known) {
   constexpr std::size_t misspelt_letters_max = 3;
