@@ -7,10 +7,10 @@
 namespace tributary::host::tuning {
 namespace {
 
-// Years: what is longer has no place in a duration, and is as long for who chooses.
+// A longer time, of decades, has no place in a duration, and is just as long for whoever chooses.
 constexpr double more_max = 1e18;
 
-// On the line through both; it does not fall.
+// Returns the time on the line through both, which does not fall.
 Duration on_line(const CostTable::Measured& from, const CostTable::Measured& to,
                  std::size_t bytes) {
   const auto slope = static_cast<double>((to.time - from.time).count()) /

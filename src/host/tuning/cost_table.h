@@ -12,8 +12,8 @@
 
 namespace tributary::host::tuning {
 
-// By what an allreduce can be carried out where there are switches: by their protocol, by recursive
-// doubling of the hosts, or round the ring of the hosts.
+// The means by which an allreduce can be carried out where there are switches: their protocol,
+// recursive doubling of the hosts, or the ring of the hosts.
 enum class Means : std::uint8_t { carrier, doubling, ring };
 inline constexpr std::size_t means_count = 3;
 
@@ -27,12 +27,12 @@ class CostTable {
     Duration time{};
   };
 
-  // Precondition: of each means, from small to large.
+  // Precondition: the sizes of each means come from small to large.
   void add(Means means, std::size_t bytes, Duration time);
-  // Of sizes below the first one that of the first, beyond the last one on the line through the
-  // last two. Nothing where that takes more than was measured.
+  // Returns the time of the first size for smaller ones, and a time on the line through the last
+  // two for larger ones; nothing where too little was measured for that.
   std::optional<Duration> time(Means means, std::size_t bytes) const;
-  // 0: nothing was.
+  // Returns the largest size that was measured; 0: none was.
   std::size_t largest(Means means) const;
   const std::vector<Measured>& measured(Means means) const {
     return measured_[static_cast<std::size_t>(means)];

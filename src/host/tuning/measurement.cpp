@@ -26,10 +26,10 @@ using Times = std::array<std::int64_t, repetitions>;  // ns
 // What came of a trial.
 struct Outcome {
   Times times{};
-  std::int64_t failed = 0;  // ranks for which the carrier did
+  std::int64_t failed = 0;  // ranks for which the carrier has
 };
 
-// Over the ring, which works in any case.
+// Reduces numbers over the ring, which works in any case.
 template <std::size_t count>
 Result<void> agree(Ring& ring, std::array<std::int64_t, count>& numbers, wire::Operator op,
                    const Deadline& until) {
@@ -42,14 +42,15 @@ class Rank {
   Rank(Runner& carrier, Ring& ring, const Deadline& until)
       : carrier_(carrier), ring_(ring), until_(until) {}
 
-  // How long a rank was in each repetition, in the mean of all ranks. Not the longest one: of ranks
-  // that come one after the other the first one waits for the last one, which then is ahead as
-  // much in the next call. So each call would count what is between them.
+  // Returns how long a rank was in each repetition, in the mean of all ranks. The longest time
+  // would be wrong: of ranks that come one after the other the first one waits for the last one,
+  // which then is ahead as much in the next call, so that each call would count what is between
+  // them.
   //
-  // Whoever the carrier fails for counts what is left of the trial, as the others may have begun
-  // it. The ring cannot be used any more where it fails: that is the end of everything.
+  // A rank for which the carrier fails counts what is left of the trial, as the others may have
+  // begun it. A ring that fails cannot be used any more: that is the end of everything.
   Result<Outcome> carry_out(const Trial& trial) {
-    std::array<std::int64_t, repetitions + 1> told{};  // and whether it failed
+    std::array<std::int64_t, repetitions + 1> told{};  // the times, and whether the carrier failed
     ring_.double_up_to(trial.means == Means::doubling ? std::numeric_limits<std::size_t>::max()
                                                       : 0);
     vector_.resize(trial.bytes / sizeof(float));
@@ -73,7 +74,7 @@ class Rank {
       return outcome;
     });
   }
-  // Of this rank's carrier; empty: none.
+  // Returns why this rank's carrier failed; empty: it did not.
   const std::string& failure() const { return failure_; }
 
  private:

@@ -14,15 +14,15 @@
 
 namespace tributary::host::tuning {
 
-// Whether hosts double at all; of options whose parameters are checked, as those that follow.
+// Tells whether hosts double at all. The parameters of the options are checked, here and below.
 bool may_double(const CommunicatorOptions& options);
-// What these allow measuring to take; 0: it is off.
+// Returns how long measuring may take by these options; 0: it is off.
 Duration time_allowed(const CommunicatorOptions& options);
 
 // What ranks measured together: the same on all of them, but for the text.
 struct Measurement {
   CostTable costs;
-  Duration taken{};  // by what was measured; 0: nothing was
+  Duration taken{};  // what measuring took; 0: nothing was measured
   // Why nothing counts: the carrier failed in a trial, for some rank. Empty: it did not.
   std::string failure{};
   // "8 B: canary 0.210 ms, doubling 0.104 ms; 4 KiB: ..."

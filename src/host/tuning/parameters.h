@@ -5,8 +5,8 @@
 
 namespace tributary::host::tuning {
 
-// The library's own, as those of the journal. What one rank does not measure no rank measures;
-// whether hosts double ranks compare when they meet.
+// These are the library's own, as those of the journal are. If one rank does not measure, no rank
+// does; whether hosts double is what ranks compare when they meet.
 inline constexpr Parameter parameters[] = {
     {.name = "tune",
      .kind = Parameter::Kind::on_or_off,

@@ -14,8 +14,8 @@ namespace {
 // switches by a tenth. That is more than measuring errs, mostly.
 constexpr int clearly = 10;
 
-// Whether hosts double, rather than go round the ring. Where only doubling is known it stands for
-// the hosts up to the size that is left to it anyway.
+// Tells whether hosts double, rather than go round the ring. Where only doubling is known it stands
+// for the hosts up to the size that is left to it anyway.
 bool doubling_is_faster(const CostTable& costs, std::size_t bytes) {
   const auto doubling = costs.time(Means::doubling, bytes);
   const auto ring = costs.time(Means::ring, bytes);

@@ -11,11 +11,11 @@
 
 namespace tributary::host::tuning {
 
-// Which means carries allreduces of which size: the same on all ranks, as it follows from numbers
-// that all have. Sizes are in classes that end at a power of two.
+// Tells which means carries allreduces of which size. It is the same on all ranks, as it follows
+// from numbers that all have. Sizes are in classes that end at a power of two.
 class Plan {
  public:
-  // Nothing was measured: by the carrier.
+  // Nothing was measured, so everything goes by the carrier.
   Plan() { by_class_.fill(Means::carrier); }
   // Hosts carry what they carry clearly faster; beyond what was measured only if they did so at the
   // largest size of it, too.
@@ -36,7 +36,7 @@ class Plan {
   std::size_t doubling_up_to_ = doubling_bytes_max;
 };
 
-// As people call it; the carrier by its protocol.
+// Returns what people call it; the carrier has the name of its protocol.
 std::string_view name(Means means, std::string_view carrier);
 
 }  // namespace tributary::host::tuning

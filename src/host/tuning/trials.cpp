@@ -46,7 +46,8 @@ bool Trials::fits(const Trial& trial) const {
   return taken_ < allowed_ && taken_ + expected(trial) * repetitions <= allowed_;
 }
 
-// At most, as far as can be told: what is longer takes as many times longer.
+// Returns how long it takes at most, as far as can be told: a longer vector takes as many times
+// longer.
 Duration Trials::expected(const Trial& trial) const {
   const auto& known = costs_.measured(trial.means);
   if (!known.empty()) {
