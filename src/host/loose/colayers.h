@@ -12,14 +12,14 @@
 
 namespace tributary::host {
 
-// What a sum takes: so long for any, and so long for each element.
+// What a sum takes: a time for each sum, and a time for each of its elements.
 struct SumCost {
   double fixed_s = 0;
   double element_s = 0;
 };
 
-// That of the sums that were made last, as a line: its slope is the median of those between any two
-// of them (Theil and Sen), so that a sum that was held up once does not count.
+// Estimates the cost of the sums that were made last by a line: its slope is the median of those
+// between any two of them (Theil and Sen), so that a sum that was held up once does not count.
 class SumTimes {
  public:
   void add(std::size_t elements, double seconds) {
@@ -28,7 +28,7 @@ class SumTimes {
       sums_.pop_front();
     }
   }
-  // Where all were equally long, all of it is the elements'.
+  // Where all sums were equally long, all of the time is the elements'.
   SumCost cost() const {
     std::vector<double> slopes;
     std::vector<double> shares;
@@ -70,10 +70,10 @@ class SumTimes {
   std::deque<Made> sums_;
 };
 
-// Neighbours among layers, in the order in which their gradients come, so that the last sum ends
+// Groups neighbouring layers, in the order in which their gradients come, so that the last sum ends
 // soonest: a group is added up when the last of its gradients is there, and the group before is
-// done. Of groupings that end within a hundredth of that the one with the fewest groups, and not
-// more than 32 of them. `ready_s` increases. The end of each group, as a place behind it.
+// done. Of groupings that end within a hundredth of that, the one with the fewest groups is taken,
+// at most 32 of them. `ready_s` increases. Returns the end of each group, as a place behind it.
 inline std::vector<std::size_t> grouped(std::span<const double> ready_s,
                                         std::span<const std::size_t> elements,
                                         const SumCost& cost) {
@@ -81,10 +81,10 @@ inline std::vector<std::size_t> grouped(std::span<const double> ready_s,
   constexpr double enough = 1.01;
   struct Best {
     double ends_s = std::numeric_limits<double>::infinity();
-    std::size_t from = 0;  // of the last group
+    std::size_t from = 0;  // where the last group begins
   };
   const auto layers = elements.size();
-  // By the number of groups, and by the layers in them.
+  // best[n][m] is the best way to put the first m layers into n groups.
   std::vector<std::vector<Best>> best(1, std::vector<Best>(layers + 1));
   best[0][0].ends_s = 0;
   auto soonest = std::numeric_limits<double>::infinity();
@@ -97,7 +97,7 @@ inline std::vector<std::size_t> grouped(std::span<const double> ready_s,
         together += static_cast<double>(elements[from]);
         const auto took_s = cost.fixed_s + cost.element_s * together;
         if (ready_s[end - 1] + took_s >= more[end].ends_s) {
-          break;  // as it is with more layers
+          break;  // more layers in the group are no better
         }
         const auto ends_s = std::max(ready_s[end - 1], fewer[from].ends_s) + took_s;
         if (ends_s < more[end].ends_s) {
@@ -125,7 +125,7 @@ inline std::vector<std::size_t> grouped(std::span<const double> ready_s,
 // the times that its gradients take to compute and the ranks' sums take to make.
 class Colayers {
  public:
-  // At first each layer is one.
+  // At first each layer is a colayer by itself.
   explicit Colayers(std::vector<std::size_t> elements)
       : elements_(std::move(elements)),
         ready_s_(elements_.size(), 0),
@@ -140,7 +140,8 @@ class Colayers {
   bool is_complete() const { return std::find(has_.begin(), has_.end(), false) == has_.end(); }
   std::size_t count() const { return count_; }
 
-  // A gradient is there, so long after begin(): the layers that can be offered now.
+  // Notes that a gradient is there, so long after begin(), and returns the layers that can be
+  // offered now.
   std::vector<std::size_t> ready(std::size_t layer, double seconds) {
     has_[layer] = true;
     ready_s_[layer] += (ready_s_[layer] == 0 ? 1 : fading) * (seconds - ready_s_[layer]);
@@ -156,7 +157,8 @@ class Colayers {
     return together;
   }
 
-  // Precondition: no gradient is held back. Whether they are others than before.
+  // Forms the colayers anew, and tells whether they are others than before. Precondition: no
+  // gradient is held back.
   bool form(const SumCost& cost) {
     std::vector<std::size_t> order(elements_.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
@@ -179,7 +181,7 @@ class Colayers {
   }
 
  private:
-  static constexpr double fading = 0.2;  // of a time that is new
+  static constexpr double fading = 0.2;  // the weight of a time that is new
 
   std::vector<std::size_t> elements_;  // of each layer
   std::vector<double> ready_s_;        // from the beginning of an iteration

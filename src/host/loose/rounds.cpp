@@ -36,7 +36,7 @@ bool Rounds::may_enter() const {
   if (!rule_.bounded) {
     return true;
   }
-  if (rule_.drops) {  // the next round says so
+  if (rule_.drops) {  // further behind, the next round would find it stale
     return latest_ <= finished_ + 1 + rule_.staleness;
   }
   for (std::uint32_t rank = 0; rank < world_size_; ++rank) {
@@ -84,7 +84,7 @@ std::vector<std::uint32_t> Rounds::awaited() const {
   return found;
 }
 
-// Of a layer that this rank has offered in vain.
+// Tells whether that rank lacks a layer that this rank has offered in vain so far.
 bool Rounds::lacks_offer(std::uint32_t rank) const {
   for (std::size_t layer = 0; layer < layers_; ++layer) {
     if (own_[layer] == Own::offered && !heard_[rank].closed && !heard_[rank].offers[layer]) {
@@ -139,7 +139,7 @@ Result<void> Rounds::hear() {
   return {};
 }
 
-// As a rank goes on that keeps to this.
+// Tells whether a rank that keeps to the rules can go on like that.
 bool Rounds::is_sound(std::uint32_t rank, const Standing& now) const {
   const auto& then = heard_[rank];
   const bool has_finished = exchanged(rank) == layers_;
@@ -170,8 +170,8 @@ void Rounds::adopt(std::uint32_t rank, Standing now) {
   heard_[rank] = std::move(now);
 }
 
-// Whether a rank can go on with the sums, and what it computes still counts (CheckStaleness and
-// CheckProportion of the paper).
+// Judges whether a rank can go on with the sums, and whether what it computes still counts
+// (CheckStaleness and CheckProportion of the paper).
 void Rounds::judge(std::uint32_t rank) {
   const auto& standing = heard_[rank];
   if (standing.closed) {
@@ -248,7 +248,7 @@ void Rounds::settle_sum(const Sum& sum) {
   }
 }
 
-// Who has the fastest rank's parameters is where that one is.
+// A rank that was dropped and has the fastest rank's parameters is where that one is.
 void Rounds::settle_pull(std::uint32_t rank) {
   auto& standing = heard_[rank];
   if (!standing.wants) {
@@ -272,17 +272,18 @@ bool Rounds::is_over() const {
                                          [](const Standing& standing) { return standing.closed; });
 }
 
-// Iterations that a rank is done with, as far as others wait for it.
+// Returns how many iterations a rank is done with, as far as others wait for it.
 std::uint64_t Rounds::progress(std::uint32_t rank) const {
   return heard_[rank].finished + (exchanged(rank) >= rule_.proportion ? 1 : 0);
 }
 
-// From this rank's next iteration.
+// Tells whether that rank keeps this one from its next iteration.
 bool Rounds::holds_up(std::uint32_t rank) const {
   return rank != rank_ && !heard_[rank].closed && finished_ > progress(rank) + rule_.staleness;
 }
 
-// The paper's p, of the iteration that a rank is in.
+// Returns how many layers of the iteration that a rank is in are in sums, to be compared with the
+// paper's p.
 std::size_t Rounds::exchanged(std::uint32_t rank) const {
   return static_cast<std::size_t>(std::count_if(
       exchanged_.begin(), exchanged_.end(), [rank](const RankSet& in) { return in.has(rank); }));

@@ -20,24 +20,24 @@ struct LooseRule {
   bool together = false;
   // Nobody is more than `staleness` iterations behind: the others wait for a rank, or what it
   // computes is dropped. Neither is done to a rank that has `proportion` layers of its iteration in
-  // sums; those that wait take it for done with that then.
+  // sums; those that wait then take it for done with that iteration.
   bool bounded = false;
   bool drops = false;
   std::uint64_t staleness = 0;
   std::size_t proportion = 1;
-  // A rank that begins none while the fastest begins more than so many gets parameters in place of
-  // the sums: it takes none while it is in an iteration, and perhaps not behind it.
+  // A rank that begins no iteration while the fastest begins more than so many gets parameters in
+  // place of the sums: it takes no sums while it is in an iteration, and perhaps none behind it.
   std::uint64_t catch_up = 1;
 };
 
 // One rank's part in training steps that are synchronised loosely (section 5.3 of the gradient
-// sketch's paper), in rounds. Without I/O: it is handed what the ranks' collectives made of its
+// sketch's paper), in rounds. It does no I/O: it is handed what the ranks' collectives made of its
 // words.
 //
-// A round: all ranks say how they stand (or); the parameters of a rank that gives them go to those
-// that want them (broadcast); then each layer of which somebody has a gradient is added up, with
-// zeros of those that have none. Everything but what a rank says of itself follows from what all
-// have heard, and is the same on all ranks: who is in a sum, too, before it is made.
+// In a round, all ranks say how they stand (by "or"); the parameters of a rank that gives them go
+// to those that want them (by a broadcast); then each layer of which somebody has a gradient is
+// added up, with zeros of those that have none. Everything but what a rank says of itself follows
+// from what all have heard, and is the same on all ranks: who is in a sum, too, before it is made.
 //
 // Ranks that are fastest never want parameters, so there is always one to give them.
 class Rounds {
@@ -50,39 +50,43 @@ class Rounds {
   // Precondition: layers > 0, and 0 < proportion <= layers.
   Rounds(std::uint32_t rank, std::uint32_t world_size, std::size_t layers, const LooseRule& rule);
 
-  // What this rank trains. It may begin its next iteration, which is returned, ...
+  // may_enter() tells whether this rank may begin its next iteration; enter() does that, and
+  // returns the iteration's number.
   bool may_enter() const;
   std::uint64_t enter();
-  // ... has a gradient of each layer once in it, ...
+  // Within an iteration, this rank offers a gradient of each layer once.
   bool has_offered(std::size_t layer) const { return own_[layer] != Own::none; }
   void offer(std::size_t layer);
-  // ... and is in it until all of them are in sums, or what is left is dropped.
+  // It is in the iteration until all of its gradients are in sums, or what is left is dropped.
   bool is_inside() const { return inside_; }
   bool was_dropped() const { return dropped_here_; }  // since the last enter()
-  // Sums are not for this rank until it has another rank's parameters.
+  // While it is pulling, sums are not for this rank: it waits for another rank's parameters.
   bool is_pulling() const { return pulling_.has(rank_); }
-  // It has to give its parameters before it goes on.
+  // Tells whether this rank has to give its parameters before it goes on.
   bool is_asked() const;
-  // It begins no iteration any more. In one, it leaves out what is in no sum yet.
+  // This rank begins no iteration any more. In one, it leaves out what is in no sum yet.
   void close();
-  // Whom it waits for, as far as it knows.
+  // Returns the ranks that this one waits for, as far as it knows.
   std::vector<std::uint32_t> awaited() const;
-  // It has something to say that it has not said. At rest: it waits between iterations or after
-  // the last one, and every sum so far is in its parameters.
+  // Tells whether this rank has something to say that it has not said. At rest means that it waits
+  // between iterations or after the last one, and that every sum so far is in its parameters.
   bool has_news(bool at_rest) const { return standing(at_rest) != spoken_; }
 
-  // The steps of a round, in their order. How this rank stands, to be put together by "or" ...
+  // The following are the steps of a round, in their order. speak() returns how this rank stands,
+  // as words to be put together by "or".
   std::span<std::uint64_t> speak(bool at_rest);
-  // ... which has been done. An error: ranks that keep to this have no such words.
+  // hear() reads these words once they are put together. It fails if ranks that keep to the rules
+  // have no such words.
   Result<void> hear();
-  // Who gives its parameters, if anybody does, and whether this rank takes them.
+  // giver() is the rank that gives its parameters, if any does; takes() tells whether this rank
+  // takes them.
   std::optional<std::uint32_t> giver() const { return giver_; }
   bool takes() const { return giver_ && heard_[rank_].wants; }
-  // What is added up, by layer.
+  // Returns what is added up, by layer.
   const std::vector<Sum>& sums() const { return sums_; }
   void end();
 
-  // All ranks have closed, and none lacks parameters.
+  // Tells whether all ranks have closed, and none lacks parameters.
   bool is_over() const;
   std::uint64_t rounds() const { return rounds_; }  // that have ended
   const GeiMatrix& gei() const { return gei_; }
@@ -110,7 +114,7 @@ class Rounds {
   std::size_t layers_;
   LooseRule rule_;
 
-  // Of this rank.
+  // These are this rank's own.
   std::uint64_t entered_ = 0;
   std::uint64_t finished_ = 0;
   std::vector<Own> own_;  // of each layer, in the last iteration
@@ -119,14 +123,16 @@ class Rounds {
   bool closed_ = false;
   Standing spoken_;
 
-  // The same on all ranks, but while words are lent out.
+  // These are the same on all ranks, but while words are lent out.
   StandingWords words_;
   std::vector<Standing> heard_;
   std::uint64_t latest_ = 0;                // iterations that the fastest rank has entered
-  std::vector<std::uint64_t> latest_then_;  // ... when a rank was seen to enter its own, or pulled
-  GeiMatrix::Row exchanged_;                // of the iteration that a rank is in
+  std::vector<std::uint64_t> latest_then_;  // the same, when a rank was seen to enter its own, or
+                                            // pulled
+  GeiMatrix::Row exchanged_;                // ranks whose gradient is in a sum, of the iteration
+                                            // that each is in
   RankSet pulling_;
-  RankSet dropped_;  // those of them whose gradients count no more
+  RankSet dropped_;  // those that are pulling and whose gradients count no more
   GeiMatrix gei_;
   std::optional<std::uint32_t> giver_;
   std::vector<Sum> sums_;

@@ -23,8 +23,8 @@ struct Standing {
   bool operator==(const Standing&) const = default;
 };
 
-// Those of all ranks, as words. Each rank writes its own place only, and a bitwise or over all
-// ranks puts the places together: so all know of all.
+// The standings of all ranks, as words. Each rank writes its own place only, and a bitwise or over
+// all ranks puts the places together: so all know of all.
 class StandingWords {
  public:
   StandingWords(std::uint32_t ranks, std::size_t layers)
@@ -32,7 +32,7 @@ class StandingWords {
     words_.resize(ranks * words_per_rank_);
   }
 
-  // Of one rank, and zeros of all others.
+  // Writes the standing of one rank, and zeros for all others.
   void write(std::uint32_t rank, const Standing& standing) {
     std::fill(words_.begin(), words_.end(), 0);
     const auto place = std::span(words_).subspan(rank * words_per_rank_, words_per_rank_);
