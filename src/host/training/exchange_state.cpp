@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the trainer's calls do.
+// This part of an exchange carries out the trainer's calls.
 #include "host/training/exchange_state.h"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ std::vector<std::size_t> begins_of(const std::vector<std::size_t>& layers) {
   return begins;
 }
 
-// For ever, as far as an exchange goes; a point of time has room for it.
+// This is for ever, as far as an exchange goes, and a point of time has room for it.
 constexpr std::chrono::hours duration_max{24 * 365};
 constexpr std::chrono::milliseconds on_wait_interval{100};
 
@@ -71,7 +71,7 @@ Result<std::uint64_t> GradientExchange::State::enter() {
 
 void GradientExchange::State::begin_iteration() {
   if (regroup_ != 0 && iterations_ != 0 && iterations_ % regroup_ == 0) {
-    // A round begins with a sum of little.
+    // A round begins with a short sum of its own, so what any sum takes counts twice.
     auto cost = sum_times_.cost();
     cost.fixed_s *= 2;
     regroupings_ += colayers_.form(cost) ? 1 : 0;
@@ -109,7 +109,7 @@ Result<void> GradientExchange::State::offer(std::size_t layer, std::span<const f
 
 Result<bool> GradientExchange::State::finish() {
   Lock lock(mutex_);
-  if (broken_) {  // who has heard of it offers no more
+  if (broken_) {  // a rank that has heard of it offers no more
     return tl::make_unexpected(*broken_);
   }
   if (!in_iteration_ || (rounds_.is_inside() && !colayers_.is_complete())) {

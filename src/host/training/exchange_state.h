@@ -25,9 +25,9 @@
 
 namespace tributary {
 
-// The rounds and what is behind them belong to whoever holds the lock; the communicator, and the
-// words that the rounds lend, to the thread until it has reduced them. The parameters are the
-// thread's while the trainer is at rest and gives or wants them; the trainer's otherwise.
+// The rounds and what is behind them belong to whoever holds the lock. The communicator belongs to
+// the thread, and so do the words that the rounds lend, until it has reduced them. The parameters
+// are the thread's while the trainer is at rest and gives or wants them; the trainer's otherwise.
 struct GradientExchange::State {
   State(Communicator& over, const std::vector<std::size_t>& layers, std::span<float> shared,
         Apply used, const host::Terms& terms, const GradientExchangeOptions& options,
@@ -36,7 +36,7 @@ struct GradientExchange::State {
   State& operator=(const State&) = delete;
   ~State();
 
-  // Of the trainer.
+  // The trainer calls these.
   Result<std::uint64_t> enter();
   Result<void> offer(std::size_t layer, std::span<const float> gradient);
   Result<bool> finish();
@@ -44,7 +44,7 @@ struct GradientExchange::State {
   GeiMatrix gei();
   Figures figures();
 
-  void run();  // of the thread
+  void run();  // called by the thread
 
   std::unique_ptr<Communicator> owned;  // null: it is the caller's
   Communicator& communicator;
@@ -59,7 +59,7 @@ struct GradientExchange::State {
     std::vector<float> values;
   };
 
-  // Of the trainer, which holds the lock but for what it calls.
+  // The trainer calls these while it holds the lock, which is released for what they call.
   Result<void> await(Lock& lock, std::string_view where, const std::function<bool()>& condition);
   void warn(Lock& lock, std::string_view where, host::Duration waited);
   void look_up(Lock& lock);
@@ -69,7 +69,7 @@ struct GradientExchange::State {
   void begin_iteration();
   void show(std::string_view what, host::Time began, host::Time ended);
 
-  // Of the thread.
+  // The thread calls these.
   bool is_at_rest() const { return resting_ && backlog_.empty(); }
   void await_turn();
   Result<void> round();
@@ -94,8 +94,8 @@ struct GradientExchange::State {
   std::vector<float> scratch_;    // parameters that are for others
 
   std::mutex mutex_;
-  std::condition_variable turn_;     // of the thread, which may be due
-  std::condition_variable changed_;  // a round has ended
+  std::condition_variable turn_;     // wakes the thread, which may be due
+  std::condition_variable changed_;  // wakes the trainer: a round has ended
   host::Rounds rounds_;
   host::Colayers colayers_;
   host::SumTimes sum_times_;
@@ -104,8 +104,8 @@ struct GradientExchange::State {
   std::uint64_t iteration_ = 0;
   host::Time iteration_began_{};
   bool closed_ = false;
-  bool waiting_ = false;  // the trainer does
-  bool resting_ = false;  // it does between iterations
+  bool waiting_ = false;  // the trainer waits
+  bool resting_ = false;  // it waits between iterations
   host::Time round_ended_{};
   std::optional<Error> broken_;
   bool ended_ = false;  // the thread is done with everything

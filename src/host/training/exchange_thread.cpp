@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the thread of an exchange does, and how it comes to be.
+// This part of an exchange is its thread, and the creation of the exchange.
 #include <algorithm>
 #include <array>
 #include <functional>
@@ -24,7 +24,7 @@ using host::Rounds;
 
 // Layers that follow each other are added up together, up to about so many elements.
 constexpr std::size_t batch_elements = std::size_t{1} << 22;
-// Who waits for others comes to rounds so much sooner than who does not.
+// A rank that waits for others comes to rounds so many times sooner than one that does not.
 constexpr int hurry = 8;
 
 Call over_words(std::span<std::uint64_t> words) {
@@ -42,7 +42,7 @@ Call from(std::uint32_t root, std::span<float> values) {
                  wire::ElementType::f32, wire::Operator::sum, root);
 }
 
-// Of layers, and of parameters, that no collective is long enough for.
+// Fails if layers, or parameters, are too long for a collective.
 Result<void> check_lengths(const std::vector<std::size_t>& layers, std::span<float> parameters,
                            const std::function<Result<void>(const Call&)>& check) {
   const auto all = std::accumulate(layers.begin(), layers.end(), std::size_t{0});
@@ -87,7 +87,7 @@ Result<void> GradientExchange::State::round() {
   if (auto told = tell(); !told) {
     return told;
   }
-  // Of the rounds, only hear() and end() change these, which this thread calls.
+  // Only hear() and end() change these parts of the rounds, and only this thread calls them.
   if (const auto giver = rounds_.giver()) {
     if (auto given = hand_over(*giver, rounds_.takes()); !given) {
       return given;
@@ -148,7 +148,7 @@ void GradientExchange::State::note_sum(std::size_t elements, host::Duration took
   sum_times_.add(elements, host::in_seconds(took));
 }
 
-// This rank's gradients; zeros where it has none.
+// Returns this rank's gradients, with zeros where it has none.
 GradientExchange::State::Batch GradientExchange::State::contributions(
     std::span<const Rounds::Sum> sums) const {
   Batch batch{{sums.begin(), sums.end()}, {}};

@@ -19,7 +19,7 @@ GradientExchange::~GradientExchange() {
   }
   try {
     (void)state_->close();
-  } catch (...) {  // out of what applies sums: this rank cannot go on, and the others must not wait
+  } catch (...) {  // `apply` threw: this rank cannot go on, and the others must not wait
     state_->communicator.abort();
   }
 }

@@ -13,26 +13,26 @@ namespace tributary::host {
 
 // What an exchange of gradients is about, as rank 0 tells the others.
 struct Terms {
-  // Rank 0's count.
+  // Rank 0's values count for all ranks.
   std::uint64_t together = 0;
   std::uint64_t bounded = 0;
   std::uint64_t drops = 0;
   std::uint64_t staleness = 0;
   std::uint64_t proportion = 0;
   std::uint64_t catch_up = 0;
-  // All ranks have the same.
+  // These are the same on all ranks, or there is no exchange.
   std::uint64_t layers = 0;
-  std::uint64_t elements = 0;  // a hash of those of each layer
+  std::uint64_t elements = 0;  // a hash of the numbers of all layers
   std::uint64_t parameters = 0;
 
   LooseRule rule() const;
   bool fit(const Terms& others) const;
 };
 
-// Which are wrong in the options, or in what an exchange is to be about.
+// Checks the options, and what an exchange is to be about; the error says which are wrong.
 Result<void> check(const GradientExchangeOptions& options, std::span<const std::size_t> layers,
                    std::size_t parameters);
-// Precondition: they are checked.
+// Precondition: the options are checked.
 Terms terms_of(const GradientExchangeOptions& options, std::span<const std::size_t> layers,
                std::size_t parameters);
 
