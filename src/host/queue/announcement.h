@@ -22,11 +22,11 @@ struct Announced {
   Shape shape;
 };
 
-// As they are broadcast: always as many bytes, so that who receives them need not ask how many.
+// An announcement always has as many bytes, so that who receives it need not ask how many.
 inline constexpr std::size_t announcement_bytes = 8192;
 using Announcement = std::array<std::byte, announcement_bytes>;
 
-// Of as many as there is room for, from the first on. Precondition: names have 1 to
+// Announces as many names as there is room for, from the first on. Precondition: names have 1 to
 // queue_name_bytes_max bytes.
 Announcement announcement_of(std::span<const Announced> names);
 Result<std::vector<Announced>> parse_announcement(wire::Bytes bytes, std::uint32_t world_size);

@@ -13,7 +13,7 @@ namespace tributary::host {
 class BitRows {
  public:
   BitRows() = default;
-  // `bits`: of each row.
+  // `bits` are the lengths of the rows.
   BitRows(std::initializer_list<std::size_t> bits, bool value) {
     std::size_t words = 0;
     for (const auto row : bits) {

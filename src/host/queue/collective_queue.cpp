@@ -47,7 +47,7 @@ Result<void> check(const CollectiveQueueOptions& options) {
   return {};
 }
 
-// Of whole words, whose bits all ranks put together.
+// Returns the allreduce by which all ranks put the bits of whole words together.
 Call over_words(std::span<std::uint64_t> words, wire::Operator op) {
   auto* const bytes = std::as_writable_bytes(words).data();
   return {Collective::allreduce, {bytes, bytes, words.size(), wire::ElementType::i64, op}, 0};
@@ -61,8 +61,8 @@ Call over_bytes(std::span<std::byte> bytes, std::uint32_t root) {
 
 }  // namespace
 
-// The ordering and what is behind it belong to whoever holds the lock; the communicator, and what
-// the ordering lends for a collective, to the thread until it has ended.
+// The ordering and what is behind it belong to whoever holds the lock. The communicator belongs to
+// the thread, and so does what the ordering lends for a collective, until that has ended.
 struct CollectiveQueue::State {
   State(Communicator given, const Terms& terms)
       : communicator(std::move(given)),
@@ -82,7 +82,7 @@ struct CollectiveQueue::State {
   Result<void> close();
   Figures figures();
 
-  // Of the thread.
+  // The thread calls these; submit() calls note(), too.
   void run();
   void await_turn();
   Result<void> cycle();
@@ -104,8 +104,8 @@ struct CollectiveQueue::State {
   std::vector<std::byte> fused;
 
   std::mutex mutex;
-  std::condition_variable turn;     // of the thread, which may be due
-  std::condition_variable changed;  // something is over
+  std::condition_variable turn;     // wakes the thread, which may be due
+  std::condition_variable changed;  // wakes who waits here: something is over
   host::Ordering ordering;
   std::map<std::string, std::promise<Result<void>>> promises;
   std::optional<Error> first_error;  // since the last flush

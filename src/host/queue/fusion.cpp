@@ -21,7 +21,7 @@ bool is_of_a_kind(const Call& one, const Call& other) {
          one.buffers.op == other.buffers.op;
 }
 
-// Whether the bits of an element depend on what it shares a vector with.
+// Tells whether the bits of an element depend on what it shares a vector with.
 bool is_reproduced_alone(const Call& call) {
   const auto op = call.buffers.op;
   return exact::is_float(call.buffers.type) &&

@@ -17,14 +17,14 @@ struct Batch {
 
 // Allreduces of one type and operator go together, up to so many bytes; whatever is larger, or
 // another collective, or combined by a handler, goes alone. Where results are to be reproducible,
-// so do sums and products of floats: their bits depend on what they share a vector with. It follows
-// from what is the same on all ranks.
+// sums and products of floats go alone, too: their bits depend on what they share a vector with.
+// All of that follows from what is the same on all ranks.
 std::vector<Batch> fuse(std::span<const Call> calls, std::size_t bytes_max,
                         bool reproducible = false);
 
-// One call for a batch of several: their elements one behind the other in `buffer`.
+// Returns one call for a batch of several, with their elements one behind the other in `buffer`.
 Call gather(std::span<const Call> calls, const Batch& batch, std::vector<std::byte>& buffer);
-// The result, to where each of them wants it.
+// Copies the result to where each of the calls wants it.
 void scatter(const std::vector<std::byte>& buffer, std::span<const Call> calls, const Batch& batch);
 
 }  // namespace tributary::host

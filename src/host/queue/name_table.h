@@ -12,9 +12,9 @@
 
 namespace tributary::host {
 
-// Names with their numbers, by which ranks vote. It is the same on all ranks, because it changes
-// only by what all of them hear alike. A name keeps its number when its collective is over: posted
-// again, it need not be announced.
+// The names with their numbers, by which ranks vote. The table is the same on all ranks, because it
+// changes only by what all of them hear alike. A name keeps its number when its collective is over:
+// posted again, it need not be announced.
 class NameTable {
  public:
   struct Row {

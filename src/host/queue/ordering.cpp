@@ -14,13 +14,14 @@ namespace {
 using Fact = Votes::Fact;
 using Finding = Census::Finding;
 
-// Names that are remembered with their numbers.
+// So many names are remembered with their numbers.
 constexpr std::size_t names_max = 1024;
 
-// Between two cycles while this rank waits for others; longer each time that nothing comes of it.
+// The pause between two cycles while this rank waits for others gets longer each time that nothing
+// comes of one.
 constexpr auto pause_min = std::chrono::milliseconds(1);
 constexpr auto pause_max = std::chrono::milliseconds(8);
-// For how long at most the others wait for a rank that has nothing to say.
+// The others wait so long at most for a rank that has nothing to say.
 constexpr auto heartbeat_max = std::chrono::milliseconds(50);
 
 std::string quoted(const std::string& name) {
@@ -114,7 +115,7 @@ void Ordering::vote_on(const std::string& name, Posting& posting, Time now) {
   if (posting.voted == Standing::alike) {
     votes_.set_ready(number);
   }
-  // Who has closed will not post what it lacks.
+  // A rank that has closed will not post what it lacks.
   if (posting.voted == Standing::different || posting.overdue || posting.given_up ||
       anybody_closed_) {
     votes_.ask(number);
@@ -194,7 +195,7 @@ std::span<std::uint64_t> Ordering::census() {
   return census_.words();
 }
 
-// As it was when the ranks voted: what was posted since is in nobody's account.
+// Answers as it was when the ranks voted: what was posted since is in nobody's answer.
 void Ordering::answer(std::size_t index) {
   const auto found = postings_.find(table_[asked_[index]].name);
   if (found == postings_.end() || found->second.voted == Standing::unannounced) {
@@ -224,7 +225,7 @@ void Ordering::settle() {
   }
 }
 
-// Once, and not as many times as ranks wait.
+// This is said once, and not as many times as ranks wait.
 void Ordering::warn(std::size_t number, const std::vector<std::uint32_t>& lacking) {
   if (const auto found = postings_.find(table_[number].name); found != postings_.end()) {
     found->second.warned = true;
@@ -263,8 +264,8 @@ std::vector<std::uint32_t> Ordering::closed_of(const std::vector<std::uint32_t>&
   return closed;
 }
 
-// Its end on all ranks: on one that has not posted it, for the next time that it does. Otherwise
-// that would go together with what the others post later.
+// Ends a collective on all ranks. A rank that has not posted it gets the error the next time that
+// it does: otherwise that posting would go together with what the others post later.
 void Ordering::reject(std::size_t number, const Error& error) {
   const auto name = table_[number].name;
   const auto found = postings_.find(name);

@@ -19,13 +19,13 @@
 
 namespace tributary::host {
 
-// One rank's part in finding an order for what the ranks post by name, in cycles. Without I/O: it
-// is handed the time and what the ranks' collectives made of its words.
+// One rank's part in finding an order for what the ranks post by name, in cycles. It does no I/O:
+// it is handed the time and what the ranks' collectives made of its words.
 //
-// A cycle: all ranks vote (and); where somebody asks who is missing, they answer (or); what all of
-// them have posted is carried out in the order of numbers; then the lowest rank that has names
-// without numbers announces them (broadcast). Whatever a rank decides by is, at that point, the
-// same on all ranks.
+// In a cycle, all ranks vote (by "and"); where somebody asks who is missing, they answer (by "or");
+// what all of them have posted is carried out in the order of numbers; then the lowest rank that
+// has names without numbers announces them (by a broadcast). Whatever a rank decides by is, at that
+// point, the same on all ranks.
 class Ordering {
  public:
   struct Limits {
@@ -39,39 +39,41 @@ class Ordering {
 
   Ordering(std::uint32_t rank, std::uint32_t world_size, const Limits& limits, Time now);
 
-  // An error: it is not posted. The call's arguments are checked; its buffers stay alive until
+  // After an error the call is not posted. Its arguments are checked; its buffers stay alive until
   // there is an outcome.
   Result<void> post(const std::string& name, const Call& call, Time now);
   // This rank posts no more.
   void close(Time now);
 
-  // When this rank comes to the next cycle: at once when it has something new to say, and in a
-  // while where it has not, since others may.
+  // Returns when this rank comes to the next cycle: at once when it has something new to say, and
+  // in a while where it has not, since others may.
   Time next() const;
 
-  // The steps of a cycle, in their order. This rank's votes, to be put together by "and" ...
+  // The following are the steps of a cycle, in their order. vote() returns this rank's votes, to be
+  // put together by "and".
   std::span<std::uint64_t> vote(Time now);
-  // ... which has been done. An error ends the queue.
+  // count() reads the votes once they are put together. An error ends the queue.
   Result<void> count(Time now);
-  // This rank's answers, to be put together by "or"; none where nobody asks.
+  // census() returns this rank's answers, to be put together by "or"; none where nobody asks.
   std::span<std::uint64_t> census();
   void settle();
-  // What is carried out now.
+  // Returns what is carried out now.
   const std::vector<Call>& ready() const { return ready_; }
   void run_begins(Time now) { run_began_ = now; }
-  // Of some of what is ready, by their places.
+  // Some of what is ready has ended; `places` are their places.
   void run_ended(std::span<const std::size_t> places, Time now);
-  // Who announces, if anybody does; its announcement there, and on the others room for it.
+  // announcer() is the rank that announces, if any does. announcement() has its announcement there,
+  // and on the other ranks room for it.
   std::optional<std::uint32_t> announcer() const { return announcer_; }
   std::span<std::byte> announcement();
   Result<void> adopt();
 
-  // All ranks have closed, and nothing is left.
+  // Tells whether all ranks have closed, and nothing is left.
   bool is_over() const { return over_; }
-  // Whatever is outstanding ends so.
+  // Ends whatever is outstanding with this error.
   void abandon(const Error& error);
 
-  // What has ended, and what people should know, since they were last taken.
+  // These return what has ended, and what people should know, since they were last called.
   std::vector<Outcome> take_outcomes();
   std::vector<std::string> take_warnings();
 
@@ -86,14 +88,14 @@ class Ordering {
     Call call;
     Shape shape;
     Time since;               // by waiting_time()
-    std::uint64_t order = 0;  // among this rank's
+    std::uint64_t order = 0;  // the place among this rank's postings
     Standing voted = Standing::unannounced;
     bool warned = false;
     bool overdue = false;
     bool given_up = false;
   };
 
-  // Stands still while collectives run: who is busy with these is not late.
+  // This time stands still while collectives run: a rank that is busy with these is not late.
   Time waiting_time(Time now) const { return run_began_.value_or(now) - busy_; }
   Standing standing(const std::string& name, const Shape& shape) const;
   void vote_on(const std::string& name, Posting& posting, Time now);
@@ -112,14 +114,15 @@ class Ordering {
   Limits limits_;
 
   NameTable table_;
-  std::map<std::string, Posting> postings_;  // of this rank, not over
-  std::map<std::string, Error> missed_;      // ended before this rank posted its part
+  std::map<std::string, Posting> postings_;  // posted by this rank, and not over
+  std::map<std::string, Error> missed_;      // collectives that ended before this rank posted its
+                                             // part
   std::uint64_t posted_ = 0;
   std::optional<Time> closed_at_;  // by waiting_time()
 
-  Time began_;          // the last cycle
-  Duration pause_;      // before the next one, if nothing comes of it
-  bool fresh_ = false;  // something was posted since
+  Time began_;          // when the last cycle began
+  Duration pause_;      // until the next one, if nothing comes of it
+  bool fresh_ = false;  // something was posted, or the queue closed, since
   Duration busy_{};     // spent in collectives
   std::optional<Time> run_began_;
 

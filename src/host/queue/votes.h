@@ -15,7 +15,7 @@ namespace tributary::host {
 // hear is a bit that it clears.
 class Votes {
  public:
-  // That a rank states of itself.
+  // What a rank states of itself.
   enum class Fact : std::uint8_t {
     has_news,  // it has posted names without a number
     closed,    // it posts no more
@@ -33,10 +33,10 @@ class Votes {
   void state(Fact fact, std::uint32_t rank) { bits_.clear(row_of(fact), rank); }
   bool is_stated(Fact fact, std::uint32_t rank) const { return !bits_.test(row_of(fact), rank); }
 
-  // Every rank has posted it.
+  // A number is ready when every rank has posted its name.
   void set_ready(std::size_t number) { bits_.set(ready_row, number); }
   bool is_ready(std::size_t number) const { return bits_.test(ready_row, number); }
-  // Some rank wants to know who has not.
+  // A number is asked for when some rank wants to know who has not posted its name.
   void ask(std::size_t number) { bits_.clear(asked_row, number); }
   bool is_asked(std::size_t number) const { return !bits_.test(asked_row, number); }
 
