@@ -16,7 +16,7 @@ void sleep(std::condition_variable& changed, std::unique_lock<std::mutex>& lock,
   }
 }
 
-// One bell for all of them, as long as it is there.
+// Attaches one bell to all of the postings, as long as this object lives.
 class Attachment {
  public:
   explicit Attachment(std::span<Posting* const> postings) : postings_(postings) { attach(&bell_); }
@@ -117,7 +117,7 @@ void Posting::give_up(Lock& lock) {
                     "it has not ended, and says itself what is missing; or its group has not"));
 }
 
-// Who is told may ask again: not under the lock.
+// Whoever is told may call the posting again, so that is done without the lock.
 void Posting::finish(Lock& lock, Result<void> outcome) {
   outcome_ = std::move(outcome);
   limit_ = nullptr;

@@ -22,7 +22,7 @@ class Bell {
     rung_ = true;
     changed_.notify_all();
   }
-  // Until it has rung since the last time, or then.
+  // Waits until it has rung since the last time, or until then.
   void wait(Time until);
 
  private:
@@ -36,26 +36,26 @@ class Posting {
  public:
   using Told = std::function<void(const Result<void>& outcome)>;
 
-  // It ends by then. Of several the earliest counts.
+  // The collective ends by then. Of several deadlines the earliest counts.
   void set_deadline(Time deadline);
-  // False if it has not ended by then; `never`: it is waited for. Ends it if its deadline has
-  // passed before its turn.
+  // Waits for the end of the collective; false if it has not ended by then. Ends it if its deadline
+  // has passed before its turn.
   bool wait(Time until);
   // Precondition: it has ended.
   const Result<void>& outcome() const { return *outcome_; }
-  // Is called when it ends, by whoever ends it, or at once if it has ended. Instead of the one
-  // before; null: nobody.
+  // `told` is called when it ends, by whoever ends it, or at once if it has ended. It takes the
+  // place of the one before; null: nobody is told.
   void on_end(Told told);
 
-  // Its turn has come. From now on only end() ends it, and its deadline is that of `limit` as well,
-  // also if it has ended for that already.
+  // Its turn has come. From now on only end() ends it, and its deadline brings `limit` forward,
+  // also if it has ended by then already.
   void begin(Limit& limit);
-  // Unless it has ended before its turn.
+  // Ends it, unless it has ended before its turn.
   void end(Result<void> outcome);
 
-  // That one rings when it ends; null: none does.
+  // That bell rings when it ends; null: none does.
   void attach(Bell* bell);
-  // When it ends before its turn.
+  // Returns when its deadline ends it before its turn; never if it has its turn.
   Time gives_up_at();
 
  private:
@@ -74,7 +74,8 @@ class Posting {
   Bell* bell_ = nullptr;
 };
 
-// The place of the first of them that has ended; nothing if none has by then. Null ones never do.
+// Returns the place of the first of them that has ended; nothing if none has by then. Null ones
+// never do.
 std::optional<std::size_t> wait_any(std::span<Posting* const> postings, Time until);
 
 }  // namespace tributary::host

@@ -11,7 +11,7 @@
 namespace tributary::host {
 namespace {
 
-// What stands for a collective that goes alone.
+// This call stands for a collective that goes alone.
 constexpr Call alone{Collective::barrier, {}, 0};
 
 tl::unexpected<Error> refuse_lent() {
@@ -55,7 +55,8 @@ void Stream::post(std::vector<Posted> group) {
   }
 }
 
-// A thread that has to wait anyway saves the other one's waking up.
+// A thread that has to wait anyway carries the task out itself, which saves the other one's waking
+// up.
 Result<void> Stream::run(const Task& task) {
   std::unique_lock lock(mutex_);
   if (lent_) {
@@ -171,8 +172,9 @@ Result<void> Stream::carry_out(const Task& task) {
   return task.call ? communicator_.run(*task.call) : task.run(communicator_);
 }
 
-// A full memory throws. What was thrown through may be in the middle of something, with the
-// caller's buffers: nothing is to come of it any more, and who is out of step is not to go on.
+// A full memory throws. The functions that it is thrown through may be in the middle of something,
+// with the caller's buffers: nothing is to come of that any more, and a rank that is out of step is
+// not to go on.
 template <typename Run>
 Result<void> Stream::safely(Run run) {
   try {
@@ -196,7 +198,7 @@ Result<void> Stream::run_as_one(const std::vector<Call>& calls, const Batch& bat
   return communicator_.run(all).map([&] { scatter(buffer_, calls, batch); });
 }
 
-// Of the parts of a vector. One that is refused has the whole be refused, as a whole, so that ranks
+// Checks the parts of a vector. If one is refused, the whole vector is, as one call, so that ranks
 // stay in step.
 Result<void> Stream::check_all(const std::vector<Call>& calls, const Batch& batch) {
   for (const auto place : batch.calls) {
@@ -208,7 +210,7 @@ Result<void> Stream::check_all(const std::vector<Call>& calls, const Batch& batc
   return {};
 }
 
-// Counts, and is refused.
+// Makes the call without buffers, which counts, and is refused.
 Result<void> Stream::call_without_buffers(const std::vector<Call>& calls, const Batch& batch) {
   const auto& buffers = calls[batch.calls.front()].buffers;
   const auto elements = batch.bytes / wire::element_bytes(buffers.type);

@@ -26,7 +26,7 @@ namespace tributary::host {
 // A collective that is to be carried out.
 struct Task {
   std::optional<Call> call;  // such tasks of a group may go as one
-  // What there is instead.
+  // What is carried out if there is no call.
   std::function<Result<void>(Communicator&)> run;
 };
 
@@ -35,9 +35,9 @@ struct Posted {
   std::shared_ptr<Posting> posting = std::make_shared<Posting>();
 };
 
-// Collectives of one communicator, carried out in the order in which they are posted, while who has
-// posted them does something else. Any thread may post: who posts from several sees to it that all
-// ranks have the same order.
+// Carries out the collectives of one communicator in the order in which they are posted, while
+// whoever has posted them does something else. Any thread may post; a program that posts from
+// several sees to it that all ranks have the same order.
 class Stream {
  public:
   // Allreduces of a group that go as one have so many bytes at most, together.
@@ -46,24 +46,24 @@ class Stream {
   static Result<std::unique_ptr<Stream>> over(Communicator communicator);
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
-  // Carries out what was posted.
+  // Carries out first what was posted.
   ~Stream();
 
-  // One behind the other, and nothing else in between.
+  // Posts collectives that are carried out one behind the other, with nothing else in between.
   void post(std::vector<Posted> group);
-  // Returns when it is over: carried out by this thread, where nothing is before it.
+  // Returns when the task is over. This thread carries it out, where nothing is before it.
   Result<void> run(const Task& task);
   // What is outstanding, and what is posted later, fails.
   void abort();
 
-  // Behind what was posted it goes to `use`, whose it is until take_back(), unless that fails. What
-  // is posted meanwhile is refused, be it by a collective that waits.
+  // Behind what was posted, `use` is given the communicator, which is its own until take_back(),
+  // unless `use` fails. Whatever is posted meanwhile is refused, also by a call that waits.
   Result<void> lend(std::function<Result<void>(Communicator&)> use);
   void take_back();
 
-  // To look at its rank and the like.
+  // The communicator tells its rank and the like.
   const Communicator& communicator() const { return communicator_; }
-  // While nothing is running; an error while it is lent.
+  // Calls `use` while nothing is running; fails while the communicator is lent.
   template <typename Use>
   Result<std::invoke_result_t<Use, Communicator&>> between_collectives(Use use) {
     const Turn turn(*this);
@@ -72,7 +72,7 @@ class Stream {
     }
     return use(communicator_);
   }
-  // Collectives that were carried out together with others.
+  // Returns how many collectives were carried out together with others.
   std::uint64_t fused() const { return fused_; }
 
  private:
@@ -112,8 +112,8 @@ class Stream {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Group> posted_;
-  bool busy_ = false;     // with the communicator, by whatever thread
-  unsigned waiting_ = 0;  // for a turn, before what is posted
+  bool busy_ = false;     // some thread has the communicator
+  unsigned waiting_ = 0;  // threads that want a turn, before what is posted
   bool lent_ = false;
   bool ending_ = false;
 
