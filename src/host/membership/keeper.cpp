@@ -16,11 +16,11 @@
 namespace tributary::host {
 namespace {
 
-// Who comes says who it is as soon as it is connected; who does not is a stranger.
+// A process that comes says who it is as soon as it is connected; one that does not is a stranger.
 constexpr std::size_t callers_max = 256;
 constexpr auto greeting_patience = std::chrono::seconds(2);
 constexpr auto look_at_clock = std::chrono::milliseconds(200);
-// Of one who does not take what it is told.
+// A connection that does not take what it is told is given up once so many bytes wait for it.
 constexpr std::size_t unsent_bytes_max = std::size_t{128} << 20;
 
 std::string address_of_peer(int fd) {
@@ -109,7 +109,7 @@ bool Keeper::is_stranger(const Connection& connection) const {
   return !connection.gone && reception_.is_stranger(connection.id);
 }
 
-// The one that has been here longest. A process that this befalls comes again.
+// Drops the stranger that has been here longest. A process that this befalls comes again.
 bool Keeper::drop_oldest_stranger() {
   const auto found = std::ranges::find_if(
       connections_, [this](const Connection& one) { return is_stranger(one); });
@@ -119,7 +119,7 @@ bool Keeper::drop_oldest_stranger() {
   return found != connections_.end();
 }
 
-// Who waits to be let in would have every poll return at once.
+// Lets nobody in for a while: those who wait for that would have every poll return at once.
 void Keeper::rest_from_callers() {
   callers_from_ = Clock::now() + look_at_clock;
   if (!std::exchange(said_exhausted_, true)) {
@@ -171,7 +171,7 @@ void Keeper::tell_all() {
   }
 }
 
-// What one is told last it takes in its own time, but not for ever.
+// Ends connections that are over. A process that was dismissed takes its last words first.
 void Keeper::reap() {
   const auto now = Clock::now();
   for (auto& one : connections_) {

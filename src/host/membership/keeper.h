@@ -17,14 +17,14 @@
 
 namespace tributary::host {
 
-// Where the ranks of an elastic world meet: holds its memberships, and a connection with everybody
-// who is in it or waits to be. Takes no part in collectives. Connections that do not speak this
-// protocol, or do not know the secret, are closed and forgotten.
+// The place where the ranks of an elastic world meet. It holds the world's memberships, and a
+// connection with everybody who is in it or waits to be; it takes no part in collectives.
+// Connections that do not speak this protocol, or do not know the secret, are closed and forgotten.
 class Keeper {
  public:
   using Say = std::function<void(const std::string& line)>;
 
-  // Of an empty secret: everybody is believed.
+  // If the secret is empty, everybody is believed.
   static Result<Keeper> at(const Endpoint& place, std::string_view secret, Say say);
 
   const Endpoint& place() const { return listener_.local; }

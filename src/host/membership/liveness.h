@@ -3,8 +3,8 @@
 
 namespace tributary::host {
 
-// Of a TCP connection with a keeper: it breaks within about ten seconds where the other end's
-// machine, or the way there, is gone without a word. Who only was killed is missed at once.
+// Has a TCP connection with a keeper break within about ten seconds where the other end's machine,
+// or the way there, is gone without a word. A process that was only killed is missed at once.
 void watch_over(int fd);
 
 }  // namespace tributary::host

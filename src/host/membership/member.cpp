@@ -48,7 +48,7 @@ struct Greeted {
   RendezvousSession session;
 };
 
-// One attempt; an error of the network if the keeper closed the connection.
+// Makes one attempt; fails with a network error if the keeper closed the connection.
 Result<Greeted> visit(const Endpoint& place, const MemberHello& hello, const Secret& secret,
                       Time until) {
   auto fd = connect_until(place, wire::Ipv4Address{}, until);
@@ -128,7 +128,7 @@ bool Member::take_in(wire::Bytes bytes) {
   }
 }
 
-// False after the last one.
+// Returns false after the last word.
 bool Member::take_in(const Word& word) {
   const std::lock_guard lock(mutex_);
   const bool was_over = known_.why_ended(watched_).has_value();
@@ -171,7 +171,7 @@ Result<void> Member::send(const Word& word) {
   return send_all(fd_.get(), stream_.write(word), Clock::now() + patience_to_send);
 }
 
-// Where the connection is gone, waiting for what is asked for tells why.
+// Where the connection is gone, the wait for what is asked for tells why.
 Result<void> Member::ask(const RegroupWish& wish) {
   return send({WordKind::regroup, body_of(wish)});
 }

@@ -35,28 +35,29 @@ class Member {
   Member& operator=(const Member&) = delete;
   ~Member();
 
-  // In the next membership after that one, when it is agreed on.
+  // Waits for this process's place in the next membership after that one.
   Result<MembershipPlace> place_after(std::uint64_t epoch, Time until);
   // Asks for the next membership. Its place then comes.
   Result<void> ask(const RegroupWish& wish);
-  // Of all members of that membership, which all call it once, as many bytes from each: by rank.
+  // Returns what all members of that membership share, by rank. All of them call it once, with as
+  // many bytes each.
   Result<std::vector<std::byte>> exchange(std::uint64_t epoch, wire::Bytes mine, Time until);
 
-  // The number of the latest membership that it has a place in; 0: of none.
+  // Returns the number of the latest membership that this process has a place in; 0: none.
   std::uint64_t latest() const;
-  // Why that membership is over; nothing while it is not.
+  // Returns why that membership is over; nothing while it is not.
   std::optional<std::string> why_ended(std::uint64_t epoch) const;
-  // Whether the keeper has said that this process is no member.
+  // Tells whether the keeper has said that this process is no member.
   bool is_dismissed() const;
-  // Ends all that waits here, and will; of the caller, who wants no more of it.
+  // Ends all waiting here, also what begins later, as the caller wants no more of it.
   void give_up();
-  // Whether it is over by then.
+  // Waits until that membership is over, and tells whether it is by then.
   bool await_end(std::uint64_t epoch, Time until);
-  // Is called when that membership ends or is given up, or at once if it has; by the thread that
-  // hears of it, and must not call this object. The next watch() ends that; none is called once it
-  // has returned.
+  // `on_end` is called when that membership ends or is given up, or at once if it has, by the
+  // thread that hears of it; it must not call this object. The next watch() takes its place: once
+  // that has returned, `on_end` is not called any more.
   void watch(std::uint64_t epoch, std::function<void()> on_end);
-  // How many wait to join.
+  // Returns how many processes wait to join.
   std::uint32_t waiting() const;
 
  private:
@@ -68,7 +69,7 @@ class Member {
   bool take_in(wire::Bytes bytes);
   bool take_in(const Word& word);
   void lose(const std::string& why);
-  // The first answer that there is by then.
+  // Waits for the first answer that there is by then.
   template <typename Answer>
   Answer await(Time until, const std::string& late,
                const std::function<std::optional<Answer>()>& answer);
@@ -76,9 +77,9 @@ class Member {
   const Endpoint place_;
   const FileDescriptor fd_;
   std::mutex sending_;
-  WordStream stream_;  // what it writes is whose turn it is to send, what it reads the thread's
+  WordStream stream_;  // sending_ guards what it writes; only the thread reads
 
-  mutable std::mutex mutex_;  // of what follows
+  mutable std::mutex mutex_;  // guards what follows
   std::condition_variable changed_;
   MemberState known_;
   std::uint64_t watched_ = 0;

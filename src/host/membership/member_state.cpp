@@ -8,7 +8,7 @@
 namespace tributary::host {
 namespace {
 
-// Nothing if the word is not of that form.
+// Returns null if the word is too short for that form.
 template <typename Head>
 const Head* front_of(const Word& word) {
   return wire::Cursor(word.body).take<Head>();

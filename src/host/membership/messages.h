@@ -9,17 +9,17 @@
 
 namespace tributary::host {
 
-// Between the keeper of a world's memberships and who is in it, or wants to be: as
-// docs/reference/wire/membership.md has it. Integers are big-endian.
+// These messages go between the keeper of a world's memberships and the processes that are in it,
+// or want to be, as docs/reference/wire/membership.md has it. Integers are big-endian.
 inline constexpr std::uint32_t membership_magic = 0x5452494d;  // "TRIM"
 inline constexpr std::uint16_t membership_version = 1;
 
-// Who comes. Of its options the fields that all have to have alike count; rank and size of the
-// world only of who founds it.
+// Says who comes. Of the options, the fields that all have to have alike count; rank and size of
+// the world count only if this process founds the world.
 struct [[gnu::packed]] MemberHello {
   wire::be32 magic{membership_magic};
   wire::be16 version{membership_version};
-  wire::be16 joins;  // 1: a world that there is; 0: it founds one
+  wire::be16 joins;  // 1: it joins a world that exists; 0: it founds one
   RendezvousHello options;
 };
 static_assert(sizeof(MemberHello) == 136);
@@ -33,10 +33,10 @@ static_assert(sizeof(MemberGreeting) == 200);
 
 // What goes over a connection after the greeting.
 enum class WordKind : std::uint16_t {
-  // To the keeper.
+  // These go to the keeper.
   regroup = 1,  // RegroupWish
   share = 2,    // Epoch, and what all members of that membership are to have of this one
-  // To a member.
+  // These go to a member.
   place = 3,      // MembershipPlace
   shares = 4,     // Epoch, and what each has shared, by rank
   waiting = 5,    // WaitingCount
@@ -44,7 +44,7 @@ enum class WordKind : std::uint16_t {
   dismissed = 7,  // why who hears it is no member, for people; the last word
 };
 
-// Behind it come `bytes`, and a proof.
+// A word has `bytes` bytes behind this header, and a proof behind them.
 struct [[gnu::packed]] WordHeader {
   wire::be32 magic{membership_magic};
   wire::be16 version{membership_version};
@@ -60,7 +60,7 @@ struct [[gnu::packed]] Epoch {
 
 struct [[gnu::packed]] RegroupWish {
   wire::be64 epoch;        // of the membership that is to end
-  wire::be32 world_size;   // until there are so many others are waited for
+  wire::be32 world_size;   // others are waited for until there are so many ranks
   wire::be32 patience_ms;  // but no longer than that
 };
 static_assert(sizeof(RegroupWish) == 16);
@@ -78,7 +78,7 @@ struct [[gnu::packed]] WaitingCount {
 };
 
 inline constexpr std::size_t share_bytes_max = 1024;
-// What a keeper hears, and what it says: the shares of a whole world.
+// The longest word that a keeper hears, and the longest that it says: the shares of a whole world.
 inline constexpr std::size_t word_to_keeper_bytes_max = sizeof(Epoch) + share_bytes_max;
 inline constexpr std::size_t word_to_member_bytes_max = std::size_t{64} << 20;
 

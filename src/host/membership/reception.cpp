@@ -77,8 +77,8 @@ void Reception::listen_to(Id id, Guest& guest, wire::Bytes bytes, Time now) {
   }
 }
 
-// Who is told so may be a stranger, to whom a proof tells nothing. A member is none from then on,
-// also if it does not take that in.
+// Whoever is turned away may be a stranger, to whom a proof tells nothing. A member is a member no
+// more from then on, also if it does not take that in.
 void Reception::turn_away(Id id, Guest& guest, const std::string& why, Time now) {
   roster_.leave(id, now);
   pass_on();
@@ -103,7 +103,7 @@ bool Reception::is_dismissed(Id id) const {
   return found != guests_.end() && found->second.ends;
 }
 
-// What the roster says, to those who may still hear it.
+// Passes what the roster says on to those who may still hear it.
 void Reception::pass_on() {
   for (auto& [to, word] : roster_.take()) {
     const auto found = guests_.find(to);

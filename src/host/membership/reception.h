@@ -18,8 +18,8 @@
 
 namespace tributary::host {
 
-// What a keeper says on its connections, from what it hears on them and when they end: a roster,
-// and for each connection a greeting and a stream of words. Without I/O.
+// Decides what a keeper says on its connections, from what it hears on them and when they end,
+// without I/O. It has a roster, and for each connection a greeting and a stream of words.
 class Reception {
  public:
   using Id = Roster::Id;
@@ -33,20 +33,20 @@ class Reception {
 
   // Somebody is connected. Ids are never used again.
   void welcome(Id id, const std::string& address);
-  // The next bytes from it.
+  // Takes the next bytes from that connection.
   void hear(Id id, wire::Bytes bytes, Time now);
   // The connection has ended.
   void leave(Id id, Time now);
-  // When expire() has something to do.
+  // Returns when expire() has something to do.
   Time deadline() const { return roster_.deadline(); }
   void expire(Time now) { roster_.expire(now); }
 
-  // Nobody knows yet who that is.
+  // Tells whether nobody knows yet who that is.
   bool is_stranger(Id id) const;
-  // Once what it was told last is sent, the connection is to end.
+  // Tells whether the connection is to end once what it was told last is sent.
   bool is_dismissed(Id id) const;
 
-  // What is to be sent, in this order, and lines for people; each is returned once.
+  // These return what is to be sent, in this order, and lines for people, each of them once.
   std::vector<Told> take();
   std::vector<std::string> take_lines();
 
@@ -55,7 +55,7 @@ class Reception {
     std::string address;
     RendezvousSession session;
     std::vector<std::byte> greeting;   // as much of it as has come
-    std::optional<WordStream> stream;  // once it was greeted
+    std::optional<WordStream> stream;  // once the process has greeted
     bool ends = false;
   };
 

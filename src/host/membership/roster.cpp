@@ -14,7 +14,7 @@ namespace {
 constexpr Duration patience_max = std::chrono::hours(24);
 constexpr auto how_to_join = "set TRIBUTARY_MEMBERSHIP=join to join it when its members regroup";
 
-// Nothing if the word is shorter than that.
+// Returns nothing if the word is shorter than that.
 template <typename Head>
 std::optional<Head> head_of(const Word& word) {
   Head head;
@@ -87,7 +87,7 @@ void Roster::found(Id id, const MemberHello& hello, const std::string& address) 
   }
 }
 
-// Where there is no world yet, this is asked again when there is one.
+// Where there is no world yet, this is called again when there is one.
 void Roster::wait_to_join(Newcomer newcomer) {
   const auto different = options_ ? disagreement(newcomer.options, "this newcomer", *options_)
                                   : std::optional<std::string>();
@@ -109,7 +109,7 @@ bool Roster::hear(Id id, const Word& word, Time now) {
   }
   if (word.kind == WordKind::regroup) {
     const auto wish = head_of<RegroupWish>(word);
-    // What is asked for once more may have been agreed on while that was on its way.
+    // A wish that is sent once more may have been fulfilled while it was on its way.
     const bool is_fulfilled = wish && wish->epoch.value() < epoch_;
     return is_fulfilled || (wish && wish->epoch.value() == epoch_ && regroup(*rank, *wish, now));
   }
@@ -130,7 +130,7 @@ bool Roster::regroup(std::uint32_t rank, const RegroupWish& wish, Time now) {
   return true;
 }
 
-// Not of those who are gone: nobody is to wait for what none of them wants any more.
+// The wishes of those who are gone do not count: nobody is to wait for what only they wanted.
 Roster::Wishes Roster::wishes() const {
   Wishes all;
   for (const auto& seat : seats_) {
@@ -144,8 +144,8 @@ Roster::Wishes Roster::wishes() const {
   return all;
 }
 
-// An exchange is over when all members have their share in it. One who is gone never will: then all
-// others have been told so.
+// An exchange is over when all members have their share in it. A member that is gone never will;
+// all others have been told so then.
 bool Roster::share(Member& member, const Word& word) {
   const auto epoch = head_of<Epoch>(word);
   if (!epoch || epoch->number.value() != epoch_ || member.share) {
@@ -201,8 +201,8 @@ void Roster::expire(Time now) {
   }
 }
 
-// Whether all who are left want to go on, and with how many. Who has not said so in time is left
-// behind.
+// Goes on to the next membership if all who are left want that, and are enough, or if they have
+// waited long enough. A member that has not asked for it by then is left behind.
 void Roster::decide(Time now) {
   const auto asked = wishes();
   if (asked.count == 0) {
@@ -231,8 +231,9 @@ void Roster::decide(Time now) {
   install(next_seats(), newcomers);
 }
 
-// Who stays keeps its rank where that can be; the lowest of them has rank 0, so that rank 0 always
-// knows what there was before. Newcomers take the ranks of those who are gone, and then new ones.
+// A member that stays keeps its rank where that can be; the lowest of them has rank 0, so that rank
+// 0 always knows what there was before. Newcomers take the ranks of those who are gone, and then
+// new ones.
 Roster::Seats Roster::next_seats() {
   auto seats = std::exchange(seats_, {});
   const auto first = std::ranges::find_if(seats, [](const auto& seat) { return seat.has_value(); });
@@ -267,7 +268,7 @@ void Roster::install(Seats seats, std::uint32_t newcomers) {
                    plural(newcomers, "newcomer") + " among them");
 }
 
-// For all at once: what ends it next changes nothing more.
+// Ends the membership for all at once: what would end it next changes nothing more.
 void Roster::end_membership(const std::string& why, std::optional<std::uint32_t> caused_by) {
   if (std::exchange(ended_, true)) {
     return;

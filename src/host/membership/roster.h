@@ -15,8 +15,8 @@
 
 namespace tributary::host {
 
-// Who is in a world, and who waits to be: what a keeper decides, without I/O. A world is founded by
-// as many ranks as it is said to have, and ends with its last member; memberships of one world
+// Decides for a keeper who is in a world, and who waits to be, without I/O. A world is founded by
+// as many ranks as it is said to have, and ends with its last member; the memberships of one world
 // after the other are numbered through.
 class Roster {
  public:
@@ -28,15 +28,15 @@ class Roster {
 
   // Somebody has come from that address, and is believed.
   void come(Id id, const MemberHello& hello, const std::string& address);
-  // False if what it said makes no sense.
+  // Returns false if what it said makes no sense.
   bool hear(Id id, const Word& word, Time now);
   // The connection has ended.
   void leave(Id id, Time now);
-  // When expire() has something to do.
+  // Returns when expire() has something to do.
   Time deadline() const { return wishes().until(); }
   void expire(Time now);
 
-  // What is to be told, in this order, and lines for people; each is returned once.
+  // These return what is to be told, in this order, and lines for people, each of them once.
   std::vector<Told> take() { return std::exchange(told_, {}); }
   std::vector<std::string> take_lines() { return std::exchange(lines_, {}); }
 
@@ -47,14 +47,14 @@ class Roster {
     RendezvousHello options;
   };
   struct Wish {
-    Time since;  // it asked for the first time
+    Time since;  // when it asked for the first time
     Duration patience{};
     std::uint32_t world_size = 0;
   };
   struct Member {
     Id id = 0;
     std::string address;
-    std::optional<Wish> wish;                     // to regroup
+    std::optional<Wish> wish;                     // its wish to regroup, if it has asked
     std::optional<std::vector<std::byte>> share;  // of the exchange in this membership
   };
   using Seats = std::vector<std::optional<Member>>;  // by rank; empty: gone
@@ -86,7 +86,7 @@ class Roster {
   std::string seat_text(std::uint32_t rank) const;
 
   std::uint64_t epoch_ = 0;
-  bool ended_ = false;  // that membership; its members have been told
+  bool ended_ = false;  // that membership has; its members have been told
   Seats seats_;
   std::optional<RendezvousHello> options_;  // of rank 0 of those who founded the world
   std::map<std::uint32_t, Newcomer> founders_;

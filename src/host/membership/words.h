@@ -21,7 +21,7 @@ struct Word {
   std::vector<std::byte> body;
 };
 
-// What begins with `head`, and goes on with `rest`.
+// Returns what begins with `head`, and goes on with `rest`.
 template <typename Head>
 std::vector<std::byte> body_of(const Head& head, wire::Bytes rest = {}) {
   std::vector<std::byte> body(sizeof head + rest.size());
@@ -38,11 +38,11 @@ inline std::string text_of(wire::Bytes bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-// By which a process begins its session with a keeper.
+// Returns the greeting by which a process begins its session with a keeper.
 MemberGreeting greeting_of(const MemberHello& hello, const RendezvousSession& session,
                            const Secret& secret);
 
-// The words on one connection of a keeper, both ways, at one of its ends. Without I/O.
+// The words on one connection of a keeper, both ways, at one of its ends, without I/O.
 class WordStream {
  public:
   enum class End : std::uint8_t { keeper, member };
@@ -50,11 +50,11 @@ class WordStream {
   WordStream(const Secret& secret, const RendezvousSession& session, End mine)
       : secret_(secret), session_(session), mine_(mine) {}
 
-  // The next one to be sent.
+  // Returns the bytes of the next word to be sent.
   std::vector<std::byte> write(const Word& word);
   void feed(wire::Bytes bytes);
-  // The next one that has come; nothing if there is none yet. After an error nothing more of the
-  // connection makes sense.
+  // Returns the next word that has come; nothing if there is none yet. After an error nothing more
+  // of the connection makes sense.
   Result<std::optional<Word>> next();
 
  private:
