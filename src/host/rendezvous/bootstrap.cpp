@@ -27,7 +27,7 @@
 namespace tributary::host {
 namespace {
 
-// Of words, of which the lowest eight bits are counted, and of the rendezvous that follows.
+// The version of words is in the lowest eight bits, before that of the rendezvous that follows.
 constexpr std::uint32_t right_version = rendezvous_version << 8 | 1;
 
 // What a rank tells the others: whether it is ready, where it is, and rank 0 where it listens.
@@ -39,7 +39,7 @@ struct Word {
   std::uint32_t address = 0;
   std::uint16_t port = 0;
   std::uint8_t failed = 0;
-  std::uint8_t shares = 0;  // 1: wants to share its machine
+  std::uint8_t shares = 0;  // 1: it wants to share its machine
   std::array<char, 32> secret{};
   std::uint64_t machine = 0;       // see machine_number()
   std::array<char, 200> reason{};  // why it failed, with a null behind it
@@ -60,7 +60,7 @@ Result<Listener> open_meeting(const CommunicatorOptions& options) {
   });
 }
 
-// That it is one of this machine's, where there is one.
+// Fails if there is an address that is not one of this machine's.
 Result<void> check_address(const CommunicatorOptions& options) {
   if (options.local_address.empty()) {
     return {};
@@ -70,7 +70,7 @@ Result<void> check_address(const CommunicatorOptions& options) {
       .map([](const Interface&) {});
 }
 
-// What has to be right before the others hear of this rank; where rank 0 listens.
+// Does what has to go well before the others hear of this rank. Returns where rank 0 listens.
 Result<std::optional<Listener>> prepare(CommunicatorOptions& options) {
   if (::sodium_init() < 0) {
     return fail(Error::Code::internal, "libsodium has no source of randomness");
@@ -129,7 +129,7 @@ Result<void> judge(const std::vector<Word>& words) {
               rank_text(rank) + ": " + std::string(reason.substr(0, reason.find('\0'))));
 }
 
-// Nothing where each rank stands for itself.
+// Returns nothing where each rank stands for itself.
 std::optional<Seating> seating_of(const std::vector<Word>& words) {
   std::vector<std::uint64_t> machines;
   std::ranges::transform(words, std::back_inserter(machines), &Word::machine);
@@ -139,7 +139,8 @@ std::optional<Seating> seating_of(const std::vector<Word>& words) {
   return all_want && seating.is_shared() ? std::optional(std::move(seating)) : std::nullopt;
 }
 
-// Of the ranks of this meeting, which everybody on a machine may see: so the secret is not in it.
+// Names the ranks of this meeting. Everybody on a machine may see the name, so the secret is not in
+// it.
 std::string name_of_meeting(const Word& first) {
   std::array<unsigned char, 16> hash;
   crypto_generichash(hash.data(), hash.size(),

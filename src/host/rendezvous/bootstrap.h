@@ -12,11 +12,11 @@
 
 namespace tributary::host {
 
-// Whether ranks of one machine go to the others together.
+// Whether ranks of one machine take part in the others' collectives together.
 enum class Sharing : std::uint8_t { none, machine };
 
-// Communicators of ranks that can tell each other something already, as those of MPI's and c10d's
-// programs can: they need no address and no port to meet at.
+// Makes communicators of ranks that can tell each other something already, as those of MPI's and
+// c10d's programs can: they need no address and no port to meet at.
 class Bootstrap {
  public:
   // Gathers `bytes` bytes of each rank into `out`, by rank, on all of them; false if that failed.
@@ -26,17 +26,17 @@ class Bootstrap {
   // that is not loopback. Without a secret the ranks get one. A rank that has an error instead of
   // options tells the others. Precondition: options.rank < options.world_size, if there are any.
   // Machines are shared if all ranks want that, sums are not to be reproducible, and a machine has
-  // several of them. Another thread gives up a meeting of ranks that share none by the flag.
+  // several of them. Another thread may give up, by `given_up`, a meeting of ranks that share none.
   static Result<Communicator> create(Result<CommunicatorOptions> options, std::uint32_t world_size,
                                      const Allgather& allgather, Sharing sharing = Sharing::none,
                                      const std::atomic<bool>* given_up = nullptr);
-  // Takes part in the allgather of a create(), for nothing. Precondition: by `allgather` this rank
-  // hears of itself alone.
+  // Takes part in the allgather of a create(), but gets no communicator. Precondition: by
+  // `allgather` this rank hears of itself alone.
   static bool attend(const Allgather& allgather);
 };
 
-// Of a communicator of some of the ranks, numbered anew: what was set up for the one job is left
-// out.
+// Returns the options of a communicator of some of the ranks, which are numbered anew, without what
+// was set up for the one job.
 CommunicatorOptions options_of_part(const CommunicatorOptions& options);
 
 }  // namespace tributary::host

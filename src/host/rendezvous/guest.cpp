@@ -79,7 +79,8 @@ Result<void> RendezvousGuest::greet(const RendezvousHello& mine, const Deadline&
   return sent;
 }
 
-// What follows the reply; its text as an error if it failed.
+// Returns what follows the reply; if the reply says that something failed, that is the error's
+// text.
 Result<std::vector<std::byte>> RendezvousGuest::hear(RendezvousStep step, const Deadline& until) {
   const auto wait = heeding(until);
   RendezvousReply reply;

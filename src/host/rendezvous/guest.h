@@ -14,7 +14,7 @@ namespace tributary::host {
 // The side of all ranks but rank 0.
 class RendezvousGuest : public Rendezvous {
  public:
-  // One visit; null: rank 0 was not ready, try again.
+  // Makes one visit; null: rank 0 was not ready, so try again.
   static Result<std::unique_ptr<RendezvousGuest>> visit(const Endpoint& place,
                                                         const RendezvousHello& mine,
                                                         const Secret& secret,

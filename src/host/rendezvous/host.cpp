@@ -19,7 +19,7 @@ namespace {
 constexpr std::size_t strangers_max = 256;
 constexpr auto hello_patience = std::chrono::seconds(2);
 constexpr auto look_around = std::chrono::milliseconds(500);
-constexpr auto last_words = std::chrono::milliseconds(200);  // to send them
+constexpr auto last_words = std::chrono::milliseconds(200);  // time to send them
 constexpr std::uint32_t outcome_bytes_max = 4096;
 
 template <typename T>
@@ -44,8 +44,8 @@ Result<void> RendezvousHost::gather(const Deadline& until) {
   return {};
 }
 
-// Handles what connections did, once; waits for that no longer than until `fd` is ready, which is
-// what is returned.
+// Handles once what connections did. Waits for that no longer than until `fd` is ready, and returns
+// whether it is.
 Result<bool> RendezvousHost::look(int fd, short events, Time until) {
   polled_.clear();
   polled_.push_back({fd, events, 0});
@@ -67,7 +67,7 @@ Result<bool> RendezvousHost::look(int fd, short events, Time until) {
   return polled_.front().revents != 0;
 }
 
-// False if there are no descriptors left, not even those of strangers.
+// Returns false if there are no descriptors left, not even those of strangers.
 bool RendezvousHost::accept_connections() {
   constexpr int burst = 64;  // so that they are heard before many more come
   for (int i = 0; i < burst; ++i) {
@@ -101,7 +101,7 @@ void RendezvousHost::welcome(FileDescriptor fd) {
   }
 }
 
-// The one that has been here longest. A rank that this befalls comes again.
+// Drops the stranger that has been here longest. A rank that this befalls comes again.
 bool RendezvousHost::drop_oldest_unproved() {
   const auto found = std::find_if(
       connections_.begin(), connections_.end(),
@@ -160,7 +160,7 @@ RendezvousHost::Complaint RendezvousHost::listen_to(PendingConnection& connectio
       return greeted_by(connection);
     case State::joining:
       return told_by(connection);
-    case State::present:  // says more than it was asked
+    case State::present:  // it says more than it was asked
     case State::ready:
     case State::gone:
       break;
@@ -168,7 +168,7 @@ RendezvousHost::Complaint RendezvousHost::listen_to(PendingConnection& connectio
   return leave(connection);
 }
 
-// Before all have come a rank may come again, later it is missing.
+// A rank may come again before all have come; later it is missing.
 RendezvousHost::Complaint RendezvousHost::leave(PendingConnection& connection) {
   const auto before = std::exchange(connection.state, State::gone);
   if (before == State::present) {
@@ -180,7 +180,7 @@ RendezvousHost::Complaint RendezvousHost::leave(PendingConnection& connection) {
 }
 
 RendezvousHost::Complaint RendezvousHost::greeted_by(PendingConnection& connection) {
-  RendezvousGreeting greeting;  // of another version just the start, and what else may have come
+  RendezvousGreeting greeting;  // another version's has just the start, and what else may have come
   std::memcpy(&greeting, connection.heard.data(), connection.heard.size());
   const auto& hello = greeting.hello;
   if (hello.magic.value() != rendezvous_magic) {
@@ -208,7 +208,7 @@ RendezvousHost::Complaint RendezvousHost::greeted_by(PendingConnection& connecti
   return complaint;
 }
 
-// One that is believed ends the meeting for all.
+// A complaint about a greeting that is believed ends the meeting for all.
 RendezvousHost::Complaint RendezvousHost::complaint_about(const RendezvousGreeting& greeting,
                                                           bool believed) {
   const auto& hello = greeting.hello;
@@ -237,7 +237,7 @@ RendezvousHost::Complaint RendezvousHost::complaint_about(const RendezvousGreeti
   return complaint;
 }
 
-// How a rank has fared.
+// Notes how a rank has fared.
 RendezvousHost::Complaint RendezvousHost::told_by(PendingConnection& connection) {
   const auto message =
       wire::Bytes(connection.heard).first(connection.heard.size() - sizeof(RendezvousProof));
@@ -259,7 +259,7 @@ RendezvousHost::Complaint RendezvousHost::told_by(PendingConnection& connection)
   return std::nullopt;
 }
 
-// Who is gone by now finds out by itself.
+// A rank that is gone by now finds out by itself.
 void RendezvousHost::tell(const PendingConnection& connection, RendezvousStep step,
                           wire::Bytes message, Time until) const {
   const auto proof = secret_.prove(step, connection.session, message);
@@ -272,7 +272,7 @@ void RendezvousHost::agree(Time until) {
   JobKey drawn{};
   randombytes_buf(drawn.data(), drawn.size());
   const auto chosen = mine_.job.value();
-  // Drawn ones never are 0, which stands for none.
+  // Numbers that are drawn are never 0, which stands for none.
   const auto job =
       chosen != 0 ? chosen : 1 + randombytes_uniform(std::numeric_limits<std::uint32_t>::max());
   const auto message = table_.agreement(job, drawn);
@@ -286,8 +286,8 @@ void RendezvousHost::agree(Time until) {
   meeting_.job.key = secret_.job_key(drawn);
 }
 
-// Who is not here yet hears of it when it comes soon; nobody else could tell it. Without a secret
-// those that were answered may have been strangers.
+// A rank that is not here yet hears of the refusal if it comes soon; nobody else could tell it.
+// Without a secret those that were answered may have been strangers.
 Result<void> RendezvousHost::refuse(const std::string& reason, Time until) {
   refusal_ = reason;
   for (auto& connection : connections_) {
@@ -361,7 +361,7 @@ std::string RendezvousHost::missing_text() const {
   return text;
 }
 
-// Of the ranks that have not said how they fared; empty if all have.
+// Returns a rank that has not said how it fared; empty if all have.
 std::string RendezvousHost::unready_text() const {
   const auto found = std::find_if(
       connections_.begin(), connections_.end(),

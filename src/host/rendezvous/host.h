@@ -23,7 +23,7 @@ class RendezvousHost : public Rendezvous {
   RendezvousHost(Listener listener, const RendezvousHello& mine, const Secret& secret)
       : listener_(std::move(listener)), mine_(mine), secret_(secret), table_(mine) {}
 
-  // Until all have come and are told of each other.
+  // Waits until all have come, and tells them of each other.
   Result<void> gather(const Deadline& until);
 
   Result<bool> wait(int fd, short events, Time until) override;
@@ -73,8 +73,8 @@ class RendezvousHost : public Rendezvous {
   RendezvousTable table_;
   std::vector<PendingConnection> connections_;
   std::vector<pollfd> polled_;
-  std::string refusal_;               // once it is certain that they do not meet
-  std::string turned_away_;           // what was told the last one that was not believed
+  std::string refusal_;               // why they do not meet, once that is certain
+  std::string turned_away_;           // what the last one that was not believed was told
   std::set<std::uint32_t> answered_;  // ranks that were told of the refusal
   bool concluded_ = false;
 };

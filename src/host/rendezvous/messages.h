@@ -18,10 +18,10 @@ inline constexpr std::uint16_t rendezvous_version = 11;
 inline constexpr auto install_the_same = "; install the same Tributary everywhere";
 
 using RendezvousNonce = std::array<std::uint8_t, 32>;
-// Of who sent it: that it knows the secret (Secret::prove). All 0 without one.
+// Shows that who sent it knows the secret (Secret::prove). Without a secret all of it is 0.
 using RendezvousProof = std::array<std::uint8_t, 32>;
 
-// The first word on every connection, rank 0's.
+// Rank 0 sends this first on every connection.
 struct [[gnu::packed]] RendezvousWelcome {
   wire::be32 magic{rendezvous_magic};
   wire::be16 version{rendezvous_version};
@@ -43,13 +43,13 @@ inline std::string_view text_of(const RendezvousName& name) {
   return {name.data(), static_cast<std::size_t>(end - name.begin())};
 }
 
-// Of a protocol: what the other ranks need to know of a rank, as the protocol writes it.
+// What the other ranks need to know of a rank's end of a protocol, as the protocol writes it.
 using RendezvousEnd = std::array<std::byte, 28>;
 
-// Of a protocol, that all ranks must have alike.
+// The most settings of a protocol that all ranks must have alike.
 inline constexpr std::size_t rendezvous_settings_max = 8;
 
-// How hellos of all versions begin.
+// The beginning that hellos of all versions have.
 struct [[gnu::packed]] RendezvousHelloStart {
   wire::be32 magic;
   wire::be16 version;
@@ -59,7 +59,8 @@ struct [[gnu::packed]] RendezvousHelloStart {
 static_assert(sizeof(RendezvousHelloStart) == 12);
 
 inline constexpr std::uint32_t rendezvous_window_max = 65536;
-// Of a world: `hosts` of the protocols' headers has 16 bits, and rank 65535 means none.
+// The most ranks of a world: `hosts` of the protocols' headers has 16 bits, and rank 65535 means
+// none.
 inline constexpr std::uint32_t rendezvous_ranks_max = 65534;
 
 // What every rank tells rank 0. Integers are big-endian.
@@ -80,8 +81,8 @@ struct [[gnu::packed]] RendezvousHello {
   wire::be32 window;
   wire::be32 job;                                // 0: rank 0 draws one
   RendezvousName algorithm{};                    // that was asked for
-  RendezvousName protocol{};                     // to which the rest belongs
-  wire::be32 settings[rendezvous_settings_max];  // Values::agreed(), and 0 behind
+  RendezvousName protocol{};                     // to which the following belongs
+  wire::be32 settings[rendezvous_settings_max];  // Values::agreed(), and zeros behind
   RendezvousEnd end{};
 };
 static_assert(sizeof(RendezvousHello) == 128);
@@ -93,8 +94,9 @@ struct [[gnu::packed]] RendezvousGreeting {
 };
 static_assert(sizeof(RendezvousGreeting) == 192);
 
-// Begins everything that follows, in both directions. Behind it come `bytes`, and a proof: of what
-// failed the reason; of an agreement RendezvousAgreement and one RendezvousPeer for each rank.
+// Begins everything that follows, in both directions. Behind it come `bytes` bytes, and a proof.
+// The bytes are the reason if something failed; in an agreement they are RendezvousAgreement and
+// one RendezvousPeer for each rank.
 struct [[gnu::packed]] RendezvousReply {
   wire::be32 magic{rendezvous_magic};
   wire::be16 version{rendezvous_version};

@@ -15,16 +15,16 @@
 
 namespace tributary::host {
 
-// What the ranks know of each other afterwards.
+// What the ranks know of each other when they have met.
 struct Meeting {
   Job job;
   std::vector<Endpoint> ring;       // where each rank listens for its ring predecessor, by rank
   std::vector<RendezvousEnd> ends;  // by rank
 };
 
-// What is said where a meeting is given up (Deadline::obey).
+// This is said where a meeting is given up (Deadline::obey).
 inline constexpr auto meeting_given_up = "the meeting was given up";
-// As that one, but fails when `until` is given up.
+// Waits as `wait` does, but fails when `until` is given up.
 Wait heeding(const Deadline& until, Wait wait = wait_alone);
 
 // The connections of a meeting, kept until all ranks have what they need of each other: meanwhile a
@@ -37,7 +37,7 @@ class Rendezvous {
   virtual ~Rendezvous() = default;
 
   const Meeting& meeting() const { return meeting_; }
-  // As wait_for(); an error with code rendezvous if another rank fails meanwhile.
+  // Waits as wait_for() does; an error with code rendezvous if another rank fails meanwhile.
   virtual Result<bool> wait(int fd, short events, Time until) = 0;
   // Tells how this rank has fared, and waits until all have done well, or one has not.
   virtual Result<void> conclude(const Result<void>& mine, const Deadline& until) = 0;
@@ -46,10 +46,10 @@ class Rendezvous {
   Meeting meeting_;
 };
 
-// Rank 0 waits at `place` for all others, the others go there; it checks that they agree and hands
-// out the table; with `listener`, where he listens already, at that. The payload and the window
-// agreed on are the smallest of all. With a secret, who does not know the same one is a stranger,
-// whom rank 0 turns away. Ends by `until`, or soon after that was given up.
+// Rank 0 waits for all others at `place`, or at `listener` where it listens already, and the others
+// go there. It checks that they agree and hands out the table. The payload and the window agreed on
+// are the smallest of all. With a secret, a process that does not know it is a stranger, whom rank
+// 0 turns away. The meeting ends by `until`, or soon after that was given up.
 Result<std::unique_ptr<Rendezvous>> meet(const Endpoint& place, const RendezvousHello& hello,
                                          std::string_view secret, const Deadline& until,
                                          std::optional<Listener> listener = std::nullopt);

@@ -19,13 +19,13 @@ struct RendezvousSession {
 };
 RendezvousNonce draw_nonce();
 
-// Which of the messages on a connection a proof is of.
+// Tells which of the messages on a connection a proof is of.
 enum class RendezvousStep : std::uint32_t {
   greeting,
   agreement,
   outcome,
   conclusion,
-  // Of a connection with a keeper of memberships.
+  // These are on a connection with a keeper of memberships.
   member_greeting,
   word_to_keeper,
   word_to_member,
@@ -35,16 +35,16 @@ enum class RendezvousStep : std::uint32_t {
 // believed.
 class Secret {
  public:
-  // Empty: none. Needs sodium_init().
+  // An empty text is no secret. This needs sodium_init().
   explicit Secret(std::string_view text);
 
   bool given() const { return given_; }
-  // Keyed BLAKE2b (RFC 7693). `message` without the proof itself, in up to two parts.
+  // A proof is keyed BLAKE2b (RFC 7693) of `message` and `rest`, without the proof itself.
   RendezvousProof prove(RendezvousStep step, const RendezvousSession& session, wire::Bytes message,
                         wire::Bytes rest = {}) const;
   bool believes(const RendezvousProof& proof, RendezvousStep step, const RendezvousSession& session,
                 wire::Bytes message, wire::Bytes rest = {}) const;
-  // The job's key is made of what rank 0 drew, so that it is not on the wire.
+  // The job's key is made of what rank 0 drew and of the secret, so that it is not on the wire.
   JobKey job_key(const JobKey& drawn) const;
 
  private:

@@ -20,7 +20,8 @@ void append(std::vector<std::byte>& bytes, const T& value) {
 // Whoever comes from the network may claim anything.
 constexpr std::uint32_t payload_bytes_max = 65504;
 
-// The first setting in which a rank differs from rank 0. Precondition: their protocol is the same.
+// Returns the first setting in which a rank differs from rank 0. Precondition: their protocol is
+// the same.
 std::optional<std::string> different_setting(const RendezvousHello& hello,
                                              const RendezvousHello& host) {
   const auto* const protocol = protocol_called(text_of(host.protocol));
@@ -39,7 +40,8 @@ std::optional<std::string> different_setting(const RendezvousHello& hello,
   return std::nullopt;
 }
 
-// What ranks of either protocol must have alike; by that, too, `automatic_algorithm` chose.
+// Returns the variables that ranks of either protocol must have alike; `automatic_algorithm` chose
+// by them, too.
 std::string deciding_variables(const HostProtocol* protocol, const HostProtocol* rank_0s) {
   std::string variables;
   for (const auto* one : {protocol, rank_0s}) {
@@ -52,7 +54,7 @@ std::string deciding_variables(const HostProtocol* protocol, const HostProtocol*
   return variables;
 }
 
-// A rank's name of it is told only if it is one.
+// The name that a rank has for its protocol is told only if there is such a protocol.
 std::string different_protocol(const RendezvousHello& hello, const RendezvousHello& host) {
   const auto* const theirs = protocol_called(text_of(hello.protocol));
   const auto* const rank_0s = protocol_called(text_of(host.protocol));

@@ -20,7 +20,8 @@ class RendezvousTable {
   // `host` is rank 0's own hello.
   explicit RendezvousTable(const RendezvousHello& host);
 
-  // The reason why the ranks do not agree, if `hello` shows that. It holds for all of them.
+  // Adds a rank. Returns the reason why the ranks do not agree, if `hello` shows that; it holds for
+  // all.
   std::optional<std::string> add(const RendezvousHello& hello);
   // A rank went away again before all had come.
   void remove(std::uint32_t rank);
@@ -28,7 +29,7 @@ class RendezvousTable {
   bool complete() const { return present_ == entries_.size(); }
   std::string missing() const;
 
-  // The answer to all, as bytes. Precondition: complete().
+  // Returns the answer to all, as bytes. Precondition: complete().
   std::vector<std::byte> agreement(std::uint32_t job, const JobKey& key) const;
 
  private:
@@ -36,14 +37,14 @@ class RendezvousTable {
   std::size_t present_ = 0;
 };
 
-// In what the options differ with which `who` and rank 0, whose hello `host` is, were started, for
-// people. Not looked at are ranks, the size of the world, and what each has for itself.
+// Returns, for people, in what the options of `who` differ from those of rank 0, whose hello `host`
+// is. It does not look at ranks, the size of the world, and what each has for itself.
 std::optional<std::string> disagreement(const RendezvousHello& hello, const std::string& who,
                                         const RendezvousHello& host);
 
 std::vector<std::byte> refusal(const std::string& reason);
 
-// What follows a reply that did not fail.
+// Reads what follows a reply that did not fail.
 Result<Meeting> parse_agreement(wire::Bytes body, const RendezvousHello& mine);
 
 }  // namespace tributary::host
