@@ -32,7 +32,7 @@ struct [[gnu::packed]] RingAnnouncement {
   std::uint8_t reserved = 0;
   wire::be64 count;  // elements
   wire::be32 root;
-  // Of a handler that is to combine the elements; nobody sends it of other operators.
+  // The mark of the handler that is to combine the elements; it is not sent for other operators.
   wire::be64 mark;
 
   static constexpr std::size_t common_bytes = 20;
@@ -45,8 +45,8 @@ struct [[gnu::packed]] RingAnnouncement {
   static RingAnnouncement of(Kind kind, const Buffers& buffers, std::uint32_t root);
 };
 
-// Whether another rank has announced the same; `who` names it in the error. The first looks at the
-// bytes that all announcements have, the second at the mark.
+// Checks whether another rank has announced the same; `who` names it in the error. The first looks
+// at the bytes that all announcements have, the second at the mark.
 Result<void> agree(const RingAnnouncement& theirs, const RingAnnouncement& mine,
                    const std::string& who);
 Result<void> agree_on_mark(const RingAnnouncement& theirs, const RingAnnouncement& mine,

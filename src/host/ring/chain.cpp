@@ -74,7 +74,7 @@ std::size_t RingChain::worthwhile() {
   return std::clamp<std::size_t>(receivable().size(), 1, ring_worthwhile_max);
 }
 
-// Each grain by itself.
+// Adds each grain by itself.
 void RingChain::accumulate(std::size_t elements) {
   const auto together = grain_ == 1 ? elements : grain_;
   for (std::size_t at = 0; at < elements; at += together) {
@@ -84,8 +84,8 @@ void RingChain::accumulate(std::size_t elements) {
   }
 }
 
-// Adds this rank's part to the whole grains that came, the last one of all as short as it is: in
-// place, to be sent on, or at the root.
+// Adds this rank's part to the whole grains that came, the last one of all as short as it is. The
+// sums stay in place to be sent on, or go to `out` at the root.
 void RingChain::add() {
   const auto whole = (staged_ - added_) / element_bytes_;
   const auto elements = received_ == to_receive_ ? whole : whole / grain_ * grain_;

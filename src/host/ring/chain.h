@@ -24,7 +24,7 @@ class RingChain {
   RingChain(Direction direction, const Buffers& buffers, std::uint32_t distance,
             std::uint32_t world_size, std::size_t grain = 1);
 
-  // The same as in RingSchedule.
+  // These are the same as in RingSchedule.
   wire::Bytes sendable() const;
   void sent(std::size_t bytes);
   wire::MutableBytes receivable();
@@ -49,8 +49,8 @@ class RingChain {
   std::size_t to_receive_;
   std::size_t sent_ = 0;
   std::size_t received_ = 0;
-  // Of a rank that adds. Bytes [sendable_, added_) of it are sums that are still to be sent, those
-  // up to staged_ are not added yet.
+  // The buffer of a rank that adds. Its bytes [sendable_, added_) are sums that are still to be
+  // sent; those up to staged_ are not added yet.
   std::vector<std::byte> staging_;
   std::size_t sendable_ = 0;
   std::size_t added_ = 0;

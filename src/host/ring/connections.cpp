@@ -33,7 +33,7 @@ Result<FileDescriptor> connect_to(std::uint32_t rank, std::uint32_t magic, const
   auto fd =
       connect_until(meeting.ring[rank], job.self().address, until, wait, WhenRefused::give_up);
   if (!fd) {
-    // Why it has ended comes by way of the rendezvous, and may come later.
+    // The reason why it has ended comes by way of the rendezvous, and may come later.
     const auto told = fd.error().code == Error::Code::network
                           ? wait(-1, 0, std::min(until, Clock::now() + reason_patience))
                           : Result<bool>(false);

@@ -13,7 +13,7 @@ namespace {
 
 using StepKind = DoublingStep::Kind;
 
-// Where vectors begin, as handlers want them aligned.
+// Vectors begin there in their buffers, as handlers want them aligned.
 constexpr std::size_t vector_offset = 32;
 static_assert(vector_offset >= sizeof(RingAnnouncement));
 
@@ -88,7 +88,7 @@ void DoublingSchedule::complete(const DoublingStep& step, std::uint32_t rank) {
   std::swap(ours_, theirs_);  // their announcements are alike
 }
 
-// Each grain by itself.
+// Adds each grain by itself.
 void DoublingSchedule::add(std::vector<std::byte>& target,
                            const std::vector<std::byte>& source) const {
   const auto element_bytes = wire::element_bytes(buffers_.type);

@@ -29,29 +29,30 @@ struct DoublingStep {
   friend bool operator==(const DoublingStep&, const DoublingStep&) = default;
 };
 
-// The steps of a rank in their order. Of a number of ranks that is no power of two, the first ones
-// are pairs, one of whom adds for both.
+// Returns the steps of a rank in their order. Where the number of ranks is no power of two, the
+// first ranks are pairs, one of which adds for both.
 std::vector<DoublingStep> doubling_steps(std::uint32_t rank, std::uint32_t world_size);
 
 // A vector behind the announcement of its collective, on its way both ways, without I/O.
 class Exchange {
  public:
-  // Of `ours` and of `theirs` either may be empty, which is not sent or not waited for.
+  // `ours` may be empty, which is not sent, and so may `theirs`, which is not waited for.
   Exchange(const RingAnnouncement& mine, wire::Bytes ours, wire::MutableBytes theirs)
       : mine_(mine), ours_(ours), theirs_(theirs) {}
 
-  // The same as in RingSchedule.
+  // These are the same as in RingSchedule.
   wire::Bytes sendable() const { return ours_.subspan(sent_); }
   void sent(std::size_t bytes) { sent_ += bytes; }
   wire::MutableBytes receivable() const { return theirs_.subspan(received_); }
   void received(std::size_t bytes) { received_ += bytes; }
-  // As soon as anything comes: to ask for more takes as long as to look once more.
+  // Waking up is worth while as soon as anything comes: to ask for more takes as long as to look
+  // once more.
   std::size_t worthwhile() const { return 1; }
   bool finished() const { return sent_ == ours_.size() && received_ == theirs_.size(); }
   std::uint64_t bytes_received() const { return received_; }
   std::uint64_t bytes_expected() const { return theirs_.size(); }
 
-  // Whether what came until now belongs to the same collective.
+  // Checks whether what came until now belongs to the same collective.
   Result<void> check(const std::string& who) const;
 
  private:
@@ -73,7 +74,7 @@ class DoublingSchedule {
   DoublingSchedule(const RingAnnouncement& mine, const Buffers& buffers, std::size_t grain = 1);
 
   Exchange exchange(const DoublingStep& step);
-  // Of rank `rank`, when all of it has come.
+  // Adds or takes what came in the exchange of a step, on rank `rank`, when all of it has come.
   void complete(const DoublingStep& step, std::uint32_t rank);
   // After the last step: puts the sum where it is wanted.
   void finish() const;

@@ -14,7 +14,7 @@
 
 namespace tributary::host {
 
-// First on every connection between ranks, from the one that made it.
+// This comes first on every connection between ranks, from the one that made it.
 struct [[gnu::packed]] Greeting {
   wire::be32 magic;  // what the connection is for
   wire::be32 job;
@@ -38,8 +38,8 @@ struct Awaited {
   Greeting greeting;
 };
 
-// Until all have come; those that are left say who has not. An error of `wait` is returned as it
-// is.
+// Waits until all have come; those that are left in `awaited` have not. An error of `wait` is
+// returned as it is.
 Result<void> accept_all(std::vector<Awaited>& awaited, const Listener& listener, Time until,
                         const Wait& wait);
 

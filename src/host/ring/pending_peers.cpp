@@ -18,7 +18,7 @@ bool watch(int epoll, int fd) {
   return ::epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event) == 0;
 }
 
-// The first of them that begins with what was heard.
+// Returns the first of them that begins with what was heard.
 auto first_like(wire::Bytes heard, std::span<const wire::Bytes> expected) {
   return std::ranges::find_if(expected, [&](wire::Bytes one) {
     return std::ranges::equal(one.first(heard.size()), heard);

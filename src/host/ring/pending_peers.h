@@ -13,10 +13,10 @@
 
 namespace tributary::host {
 
-// Connections to a rank whose other ends have not said all of their greeting. That of the true peer
-// comes as soon as it is connected; but what is lost on the way is sent again after seconds, and it
-// does not connect twice. So nobody is turned away for being slow, as long as there is room: a
-// stranger may be silent for ever.
+// Connections to a rank whose other ends have not said all of their greeting. The true peer's
+// greeting comes as soon as it is connected; but what is lost on the way is sent again after
+// seconds, and the peer does not connect twice. So nobody is turned away for being slow, as long as
+// there is room: a stranger may be silent for ever.
 class PendingPeers {
  public:
   static constexpr std::size_t count_max = 64;
@@ -26,13 +26,13 @@ class PendingPeers {
 
   // Becomes readable when there is something to do.
   int descriptor() const { return epoll_.get(); }
-  // One who has said all of what is expected, and which of them that is.
+  // A connection that has said all of what is expected, and which of the texts that is.
   struct Found {
     std::size_t which;
     FileDescriptor fd;
   };
-  // Takes who has connected, and reads what they have said; returns one who said just what is
-  // expected. All that are, are as long. Who says anything else is turned away.
+  // Takes connections, and reads what they have said; returns one that has said just what is
+  // expected. All texts that are expected are as long. Whoever says anything else is turned away.
   std::optional<Found> find(std::span<const wire::Bytes> expected);
 
  private:

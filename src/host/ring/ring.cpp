@@ -24,7 +24,7 @@ constexpr auto not_joined = " did not join this collective";
 
 using Kind = RingAnnouncement::Kind;
 
-// What came of a stream, by the time when all of it should have.
+// Says what came of a stream by the time when all of it should have.
 template <typename Stream>
 std::string shortfall(const Stream& stream, const std::string& who) {
   return who + " had sent " + std::to_string(stream.bytes_received()) + " of " +
@@ -34,7 +34,7 @@ std::string shortfall(const SparseSchedule& schedule, const std::string& who) {
   return who + " had sent " + std::to_string(schedule.parts_received()) + " of " +
          std::to_string(schedule.parts_expected()) + " parts of the vector";
 }
-// It begins with the announcement, so that nothing means more than elsewhere.
+// An exchange begins with the announcement, so if nothing came the rank has not joined.
 std::string shortfall(const Exchange& exchange, const std::string& who) {
   return exchange.bytes_received() == 0 ? who + not_joined : shortfall<Exchange>(exchange, who);
 }
@@ -112,7 +112,7 @@ void await(Stream& stream, const RingPeer& to, RingPeer& from, Time until) {
   ::poll(entries, 2, poll_timeout(until));
 }
 
-// What a rank has announced that nobody has listened to yet.
+// Returns what a rank has announced that nobody has listened to yet.
 std::optional<RingAnnouncement> unheard(const RingPeer& from) {
   RingAnnouncement theirs;
   const auto bytes = writable_bytes_of(theirs).first(RingAnnouncement::common_bytes);
@@ -150,7 +150,7 @@ Result<void> Ring::guard(std::string_view what, const Deadline& until, Result<vo
   return result;
 }
 
-// Looks elsewhere than `here` whenever it has waited for long.
+// The wait also looks elsewhere than `here`, whenever it has lasted for long.
 Wait Ring::wait_within(const Deadline& until, const RingPeer* here) {
   return [this, &until, here](int fd, short events, Time) -> Result<bool> {
     while (!wait_for(fd, events, until.next_look())) {
@@ -165,8 +165,9 @@ Wait Ring::wait_within(const Deadline& until, const RingPeer* here) {
   };
 }
 
-// Ranks that disagree about how long a vector is may wait for each other on different connections:
-// whether what others than `here` have announced is this collective, or another one of its number.
+// Ranks that disagree about how long a vector is may wait for each other on different connections.
+// So this checks that what others than `here` have announced under this collective's number is the
+// same.
 Result<void> Ring::look_elsewhere(const RingPeer* here) {
   if (auto sound = beside_(); !sound) {
     found_beside_ = sound.error();
@@ -197,7 +198,7 @@ Result<void> Ring::announce(const Deadline& until) {
       });
 }
 
-// Of the announcement of the previous rank.
+// Receives a part of the announcement of the previous rank.
 Result<void> Ring::hear(wire::MutableBytes what, Deadline& until) {
   const auto who = rank_text(previous_.rank);
   auto heard = receive_all(previous_.fd.get(), what, until.due(), wait_within(until, &previous_));
@@ -304,7 +305,8 @@ Result<void> Ring::double_up(const Buffers& buffers, Deadline& until) {
   return {};
 }
 
-// As a packet has them: what a handler combines does not depend on who carries it.
+// A grain is as many elements as a packet has: what a handler combines does not depend on who
+// carries it.
 std::size_t Ring::grain_of(const Buffers& buffers) const {
   return wire::is_handler(buffers.op) ? payload_bytes_ / wire::element_bytes(buffers.type) : 1;
 }
@@ -341,7 +343,7 @@ Result<SparseElements> Ring::sparse_allreduce(const SparseBuffers& buffers, Dead
       .map([&schedule] { return schedule.sum(); });
 }
 
-// A sum of nothing.
+// Meets all ranks by a sum of nothing.
 Result<void> Ring::meet(Kind kind, Deadline until) {
   const Buffers nothing;
   return run_doubling(name(Collective::barrier), RingAnnouncement::of(kind, nothing, 0), nothing,

@@ -36,23 +36,24 @@ class Ring {
   static Result<Ring> connect(const Meeting& meeting, Listener listener, Time until,
                               const Wait& wait = wait_alone);
 
-  // By recursive doubling up to so many bytes, doubling_bytes_max at first, as is a barrier; beyond
-  // them round the ring. All ranks say the same.
+  // Allreduces of up to so many bytes go by recursive doubling, as barriers do; longer ones go
+  // round the ring. The limit is doubling_bytes_max at first. All ranks say the same.
   void double_up_to(std::size_t bytes) { doubling_bytes_ = bytes; }
   Result<void> allreduce(const Buffers& buffers, Deadline until);
-  // As chains that end or begin at `root`; `out` of a reduce only matters there, `in` of a
-  // broadcast likewise.
+  // These go as chains that end or begin at `root`. Only there does `out` of a reduce, or `in` of a
+  // broadcast, matter.
   Result<void> reduce(const Buffers& buffers, std::uint32_t root, Deadline until);
   Result<void> broadcast(const Buffers& buffers, std::uint32_t root, Deadline until);
   Result<void> barrier(Deadline until);
-  // A barrier behind which this rank calls nothing more: who is in anything else hears of that.
+  // A barrier behind which this rank calls nothing more: a rank that is in anything else hears of
+  // that.
   Result<void> farewell(Deadline until);
   Result<SparseElements> sparse_allreduce(const SparseBuffers& buffers, Deadline until);
-  // Whoever waits in a call asks that as well, every Deadline::look_interval. An error ends the
-  // call, and is returned as it is.
+  // Whoever waits in a call also calls `look`, every Deadline::look_interval. An error of it ends
+  // the call, and is returned as it is.
   void look_beside(std::function<Result<void>()> look) { beside_ = std::move(look); }
   // This rank has refused a collective that the others may have begun: its next one is not taken
-  // for that.
+  // for that one.
   void skip() { ++sequence_; }
   // Ends what this rank and its neighbours are in, and all that follows. Any thread may call it.
   void shut_down();
@@ -73,7 +74,7 @@ class Ring {
   Result<void> hear(wire::MutableBytes what, Deadline& until);
   Result<void> begin(const RingAnnouncement& mine, Deadline& until);
   Result<void> join(Deadline& until);
-  // Of a RingSchedule, a RingChain, a SparseSchedule or an Exchange.
+  // Stream is a RingSchedule, a RingChain, a SparseSchedule or an Exchange.
   template <typename Stream>
   Result<void> pump(Stream& stream, RingPeer& to, RingPeer& from, Deadline& until);
   template <typename Stream>

@@ -85,7 +85,8 @@ void RingSchedule::received(std::size_t bytes) {
 }
 
 // All ranks together have as many bytes under way as there are ranks times a chunk, until a rank
-// has sent everything: then what is left is wholly on its way. Of grains nobody knows so much.
+// has sent everything: then what is left is wholly on its way. With longer grains nobody knows as
+// much.
 std::size_t RingSchedule::worthwhile() const {
   const auto chunks = receive_.size() / 2 + 1;
   const auto shortest = grain_ == 1 ? buffers_.count / chunks * element_bytes_ : 0;
@@ -93,8 +94,8 @@ std::size_t RingSchedule::worthwhile() const {
   return bytes_expected() - received_ < wanted ? 1 : wanted;
 }
 
-// Adds the whole grains in the staging buffer to the vector, each by itself, and the last one of
-// the piece, of which so many bytes have come, as short as it is; what is cut stays.
+// Adds the whole grains in the staging buffer to the vector, each by itself. The last grain of the
+// piece, of which `come` bytes have come, is added as short as it is; a grain that is cut stays.
 void RingSchedule::reduce(const Piece& piece, std::uint64_t come) {
   const auto staged = staged_ / element_bytes_;
   const auto elements = come == piece.bytes ? staged : staged / grain_ * grain_;

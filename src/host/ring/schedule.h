@@ -20,21 +20,21 @@ namespace tributary::host {
 class RingSchedule {
  public:
   // Copies `in` to `out` if they differ, and works in `out`. The vector is cut, and added, at
-  // multiples of `grain` elements only: a handler may look at so many at a time. They are at most
-  // what is staged.
+  // multiples of `grain` elements only: a handler may look at so many at a time. A grain is at most
+  // as long as the staging buffer.
   RingSchedule(const Buffers& buffers, std::uint32_t rank, std::uint32_t world_size,
                std::size_t grain = 1);
 
-  // What may be sent to the next rank now; a piece of the stream, empty if nothing.
+  // Returns what may be sent to the next rank now: a piece of the stream, empty if nothing.
   wire::Bytes sendable() const;
   void sent(std::size_t bytes);
 
-  // Where bytes from the previous rank are to be put; empty when all have come.
+  // Returns where bytes from the previous rank are to be put; empty when all have come.
   wire::MutableBytes receivable();
   void received(std::size_t bytes);
 
-  // How many received bytes it is worth waking up for: fewer than the shortest chunk, so that some
-  // rank of the ring always has enough, and small, so that the streams keep flowing.
+  // Returns how many received bytes it is worth waking up for: fewer than the shortest chunk, so
+  // that some rank of the ring always has enough, and small, so that the streams keep flowing.
   std::size_t worthwhile() const;
 
   bool finished() const { return sent_ == total(send_) && received_ == total(receive_); }

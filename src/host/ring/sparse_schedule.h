@@ -12,14 +12,14 @@
 
 namespace tributary::host {
 
-// One rank's part in a sparse allreduce over the ring: the steps and chunks of RingSchedule, but
-// each chunk goes as a SparsePart, which becomes longer as more ranks are in it. How long is known
-// when all of it has come and was added: so a chunk goes on as a whole.
+// One rank's part in a sparse allreduce over the ring. It has the steps and chunks of RingSchedule,
+// but each chunk goes as a SparsePart, which becomes longer as more ranks are in it. How long is
+// known when all of it has come and was added: so a chunk goes on as a whole.
 class SparseSchedule {
  public:
   SparseSchedule(const SparseBuffers& buffers, std::uint32_t rank, std::uint32_t world_size);
 
-  // The same as in RingSchedule.
+  // These are the same as in RingSchedule.
   wire::Bytes sendable() const;
   void sent(std::size_t bytes);
   wire::MutableBytes receivable();
@@ -28,7 +28,7 @@ class SparseSchedule {
   bool finished() const { return send_step_ == steps_ && receive_step_ == steps_; }
   std::uint64_t bytes_sent() const { return bytes_sent_; }
 
-  // False once something came that is no part of such a vector: nothing more is taken then.
+  // Returns false once something came that is no part of such a vector: nothing more is taken then.
   bool is_sound() const { return sound_; }
   std::uint32_t parts_received() const { return receive_step_; }
   std::uint32_t parts_expected() const { return steps_; }
