@@ -23,20 +23,20 @@ wire::Ipv4Address from_in_addr(in_addr address) {
   return wire::Ipv4Address(ntohl(address.s_addr));
 }
 
-// Loopback in the whole of 127/8: the kernel accepts every address there, lists only one.
+// Loopback has the whole of 127/8: the kernel accepts every address there, but lists only one.
 bool owns(const sockaddr_in& listed, wire::Ipv4Address wanted) {
   const auto address = from_in_addr(listed.sin_addr);
   const bool both_loopback = (address.value() >> 24) == 127 && (wanted.value() >> 24) == 127;
   return both_loopback || address == wanted;
 }
 
-// What an interface has, by the kernel's list.
+// An address that an interface has, by the kernel's list.
 struct ListedAddress {
   std::string interface;
   wire::Ipv4Address address;
 };
 
-// The first IPv4 address of the list of which that is true.
+// Returns the first IPv4 address of the list for which `is` is true.
 template <typename Is>
 Result<std::optional<ListedAddress>> first_address_that(Is is) {
   ifaddrs* list = nullptr;

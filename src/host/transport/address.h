@@ -12,16 +12,16 @@
 
 namespace tributary::host {
 
-// "address:port" or "name:port". `what`: as errors call it.
+// Resolves "address:port" or "name:port"; errors call it `what`.
 Result<Endpoint> resolve(const std::string& host_and_port, const std::string& what = "rendezvous");
 Result<wire::Ipv4Address> parse_address(const std::string& text);
 
 sockaddr_in to_sockaddr(const Endpoint& endpoint);
 Endpoint from_sockaddr(const sockaddr_in& address);
-// Of a name that the kernel told with a message; nobody's if it told none.
+// Returns the endpoint of a name that the kernel told with a message; an empty one if it told none.
 Endpoint from_name(const void* name, std::size_t bytes);
 
-// The local address that packets to `destination` leave from.
+// Returns the local address that packets to `destination` leave from.
 Result<wire::Ipv4Address> local_address_towards(const Endpoint& destination);
 
 // The interface that owns a local address.
@@ -31,8 +31,8 @@ struct Interface {
   std::uint32_t mtu = 0;
 };
 Result<Interface> interface_of(wire::Ipv4Address local);
-// An address of the interface of that name; of no name: of the first one that is up and not
-// loopback, or 127.0.0.1 if there is none.
+// Returns an address of the interface of that name. Without a name, it is the first interface that
+// is up and not loopback; the address is 127.0.0.1 if there is none.
 Result<wire::Ipv4Address> address_of_interface(const std::string& name);
 
 // "what: Reason" with errno's text.

@@ -22,7 +22,8 @@ struct EthernetLink {
 
 struct DatagramSocket {
   FileDescriptor fd;
-  // One per flow, as the protocol numbers its datagrams'; empty: all leave through `fd`.
+  // There is one for each flow, as the protocol numbers its datagrams'; empty: all leave through
+  // `fd`.
   std::vector<FileDescriptor> senders = {};
   Endpoint local;
   EthernetLink ethernet = {};
@@ -30,26 +31,26 @@ struct DatagramSocket {
   bool tells_ecn = false;                // with every datagram, as control data
   bool tells_source = false;             // and from where it came
 
-  // Of that size, that the receive buffer holds.
+  // Returns how many packets of that size the receive buffer holds.
   std::size_t packets(std::size_t bytes) const;
 };
 
-// A UDP socket that is not bound yet. What it sends has this type of service and is not fragmented.
-// UDP checksums are off: protocols have checks that hold on from hop to hop.
+// Opens a UDP socket that is not bound yet. What it sends has this type of service and is not
+// fragmented. UDP checksums are off: protocols have checks that hold on from hop to hop.
 Result<FileDescriptor> open_udp_socket(int tos);
 
-// The same, for what only sends: nobody reads what strangers send there.
+// Opens the same, for what only sends: nobody reads what strangers send there.
 Result<FileDescriptor> open_sender(int tos);
 
 bool set_option(int fd, int level, int option, int value);
 bool bind_to(int fd, const Endpoint& local);
-// As far as that is allowed.
+// Enlarges it as far as that is allowed.
 void enlarge_send_buffer(int fd);
-// Both; returns the receive buffer's bytes, as the kernel accounts them.
+// Enlarges both buffers, and returns the receive buffer's bytes, as the kernel accounts them.
 std::size_t enlarge_buffers(int fd);
 
-// A packet socket on the interface of a local address, for packets of that type to a group of
-// Ethernet. Needs CAP_NET_RAW.
+// Opens a packet socket on the interface of a local address, for packets of that type to a group of
+// Ethernet. It needs CAP_NET_RAW.
 Result<DatagramSocket> open_ethernet_socket(wire::Ipv4Address local, std::uint16_t ethertype,
                                             const wire::MacAddress& group);
 

@@ -28,7 +28,7 @@ Result<void> Driver::run(const Call& call, Deadline until) {
   return result ? flushed : result;
 }
 
-// Until the machine has an answer.
+// Drives the machine until it has an answer.
 Result<void> Driver::drive(Deadline& until) {
   auto now = Clock::now();
   for (;;) {

@@ -13,7 +13,7 @@ namespace tributary::host {
 // Room for the control data of one datagram of a socket with IP_RECVTOS.
 inline constexpr std::size_t ecn_control_bytes = CMSG_SPACE(sizeof(int));
 
-// The ECN bits that a control message tells; 0 for none, or another.
+// Returns the ECN bits that a control message tells; 0 for none, or for another message.
 inline std::uint8_t ecn_of(const cmsghdr* message) {
   if (message == nullptr || message->cmsg_level != IPPROTO_IP || message->cmsg_type != IP_TOS) {
     return 0;

@@ -10,8 +10,8 @@
 
 namespace tributary::host {
 
-// The ports lie beyond those from which Linux takes what nobody asked for. Where none of a flow is
-// left, any does.
+// The ports lie beyond those that Linux gives to sockets that ask for none. Where no port of a flow
+// is left, any other does.
 Result<std::vector<FileDescriptor>> open_flow_senders(
     wire::Ipv4Address local, const std::function<Result<FileDescriptor>()>& open) {
   constexpr unsigned port_first = 0xf000;

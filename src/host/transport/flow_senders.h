@@ -10,8 +10,8 @@
 
 namespace tributary::host {
 
-// Sockets that `open` opens, one for each wire::flow_of(), so that source ports tell blocks apart;
-// no privileges are needed for that. Each is bound to a source port of its flow, as far as they are
+// Opens sockets by `open`, one for each wire::flow_of(), so that source ports tell blocks apart; no
+// privileges are needed for that. Each is bound to a source port of its flow, as far as they are
 // free: every worker on a host has its own.
 Result<std::vector<FileDescriptor>> open_flow_senders(
     wire::Ipv4Address local, const std::function<Result<FileDescriptor>()>& open);

@@ -53,8 +53,8 @@ Result<GroupLink> group_link_of(wire::Ipv4Address local) {
   });
 }
 
-// Bound to no address, so that it hears all its groups, and no others: those of other jobs have
-// sockets of their own.
+// The socket is bound to no address, so that it hears all its groups, and no others: those of other
+// jobs have sockets of their own.
 Result<DatagramSocket> open_group_socket(const GroupLink& link, std::uint16_t port,
                                          const std::vector<wire::Ipv4Address>& groups) {
   auto socket = open_udp_socket(0);

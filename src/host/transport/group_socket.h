@@ -13,23 +13,24 @@
 
 namespace tributary::host {
 
-// The multicast address that a text is. If it is none, the error says of what it was to be one.
+// Returns the multicast address that a text is. If it is none, the error says of what it was to be
+// one.
 Result<wire::Ipv4Address> parse_group(const std::string& text, const std::string& of);
 
-// A local address, and the interface that has it: by that groups are heard and reached.
+// A local address, and the interface that has it, by which groups are heard and reached.
 struct GroupLink {
   wire::Ipv4Address local;
   Interface interface;
 };
 Result<GroupLink> group_link_of(wire::Ipv4Address local);
 
-// A UDP socket that is a member of multicast groups, at a port that jobs on one host share. It
-// hears these groups alone: no others, and nothing that is for this host. Who sends for it is for
-// the caller to open.
+// Opens a UDP socket that is a member of multicast groups, at a port that jobs on one host share.
+// It hears these groups alone: no others, and nothing that is for this host. The caller opens the
+// sockets that send for it.
 Result<DatagramSocket> open_group_socket(const GroupLink& link, std::uint16_t port,
                                          const std::vector<wire::Ipv4Address>& groups);
 
-// What only sends, to groups; it is not bound yet.
+// Opens a socket that only sends, to groups; it is not bound yet.
 Result<FileDescriptor> open_group_sender(const GroupLink& link, int tos);
 
 }  // namespace tributary::host

@@ -13,8 +13,8 @@
 namespace tributary::host {
 namespace {
 
-// How long an owner may be away before its target is looked after. Less than the shortest time
-// after which a worker asks for a result again.
+// An owner may be away for so long before its target is looked after. That is less than the
+// shortest time after which a worker asks for a result again.
 constexpr auto absence = std::chrono::milliseconds(2);
 
 int milliseconds_until(Time until) {

@@ -20,7 +20,7 @@ class ProgressTarget {
   virtual bool wants_progress() const = 0;
   // Does what is due, without waiting.
   virtual void progress() = 0;
-  // When it is due next, unless one of descriptors() is readable before.
+  // Returns when it is due next, unless one of descriptors() is readable before.
   virtual Time next() const = 0;
   virtual std::array<int, 2> descriptors() const = 0;  // always the same
 };

@@ -21,10 +21,11 @@ FileDescriptor new_socket() {
   return FileDescriptor(::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
 }
 
-// errno's, or 0: of a connection as which the kernel says nothing bad. What an ICMP error ends just
-// then, as of a router that has no way for a moment, may be ready and without an error, but has no
-// peer; later ones end nothing (RFC 1122, 4.2.3.9). And while nobody listens on a port from which
-// connections leave, too, the kernel may connect a socket to itself.
+// Returns a value of errno, or 0, for a connection of which the kernel says nothing bad. A
+// connection that an ICMP error ends just then, as from a router that has no way for a moment, may
+// be ready and without an error, but has no peer; later ICMP errors end nothing (RFC 1122,
+// 4.2.3.9). And while nobody listens on a port from which connections leave, too, the kernel may
+// connect a socket to itself.
 int fault_of(int fd) {
   sockaddr_in local{};
   sockaddr_in remote{};
@@ -37,7 +38,7 @@ int fault_of(int fd) {
   return from_sockaddr(local) == from_sockaddr(remote) ? ECONNREFUSED : 0;
 }
 
-// One attempt; what is returned is errno's, 0 when connected.
+// Makes one attempt, and returns a value of errno; 0 when connected.
 Result<int> try_connect(int fd, const Endpoint& remote, Time until, const Wait& wait) {
   const auto address = to_sockaddr(remote);
   if (::connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) {

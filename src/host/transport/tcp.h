@@ -13,28 +13,29 @@
 
 namespace tributary::host {
 
-// Blocking TCP with a deadline. All sockets are non-blocking underneath and without Nagle's delay.
+// This is blocking TCP with a deadline. All sockets are non-blocking underneath and without Nagle's
+// delay.
 
 struct Listener {
   FileDescriptor fd;
   Endpoint local;
 };
-// Port 0: any free one.
+// Listens at the port of `local`; 0: at any free one.
 Result<Listener> listen_on(const Endpoint& local);
 
 // Waits for poll(2) events of one descriptor, or with -1 for nothing; false if `until` passed. An
 // error ends the call that waits.
 using Wait = std::function<Result<bool>(int fd, short events, Time until)>;
-// Looks at nothing else meanwhile, and never fails.
+// Waits for nothing else, and never fails.
 Result<bool> wait_alone(int fd, short events, Time until);
 
-// Who has connected already; without a descriptor, and errno set, if nobody has.
+// Returns who has connected already; no descriptor, and errno set, if nobody has.
 FileDescriptor accept_now(const Listener& listener);
 Result<FileDescriptor> accept_until(const Listener& listener, Time until,
                                     const Wait& wait = wait_alone);
 enum class WhenRefused : std::uint8_t { try_again, give_up };
-// `local` unspecified: the kernel chooses. Tries again until it is connected; where nobody listens
-// as is said.
+// If `local` is unspecified, the kernel chooses it. Tries again until it is connected; `refused`
+// says what to do where nobody listens.
 Result<FileDescriptor> connect_until(const Endpoint& remote, wire::Ipv4Address local, Time until,
                                      const Wait& wait = wait_alone,
                                      WhenRefused refused = WhenRefused::try_again);
@@ -44,7 +45,7 @@ Result<void> receive_all(int fd, wire::MutableBytes bytes, Time until,
                          const Wait& wait = wait_alone);
 
 bool wait_for(int fd, short events, Time until);
-// Milliseconds for poll(2), rounded up.
+// Returns milliseconds for poll(2), rounded up.
 int poll_timeout(Time until);
 
 }  // namespace tributary::host

@@ -24,10 +24,10 @@ namespace tributary::host {
 // the buffers (idle(), or the end of the ring) before this is destroyed.
 class UringReceiver {
  public:
-  // User data of completions that tell nothing.
+  // The user data of completions that tell nothing.
   static constexpr std::uint64_t ignored_tag = ~std::uint64_t{0} >> 32;
 
-  // User data of its completions has `tag` in its low half.
+  // The user data of its completions has `tag` in its low half.
   UringReceiver(io_uring& ring, const DatagramSocket& socket, std::uint32_t tag)
       : ring_(ring), socket_fd_(socket.fd.get()), tag_(tag) {
     message_.msg_controllen = socket.tells_ecn ? ecn_control_bytes : 0;
@@ -40,7 +40,7 @@ class UringReceiver {
   // the thread that has started it enters the kernel, so that another thread starts anew.
   void arm();
   bool armed() const { return armed_; }
-  // Whether every receive that was started has ended.
+  // Tells whether every receive that was started has ended.
   bool idle() const { return outstanding_ == 0; }
   bool is_own(std::uint64_t user_data) const {
     return static_cast<std::uint32_t>(user_data) == tag_;
@@ -49,7 +49,7 @@ class UringReceiver {
   Result<void> complete(const io_uring_cqe& cqe);
 
   bool empty() const { return arrived_.empty(); }
-  // What arrived since the last call; valid until recycle().
+  // Returns what arrived since the last call; valid until recycle().
   std::span<const Arrival> take();
   // Gives the buffers of the last take() back to the kernel.
   void recycle();

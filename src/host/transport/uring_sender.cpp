@@ -73,7 +73,7 @@ void UringSender::fill(Slot& slot, const Datagram& datagram) const {
   }
 }
 
-// False if the submission queue is full.
+// Returns false if the submission queue is full.
 bool UringSender::prepare(unsigned slot) {
   auto* const sqe = io_uring_get_sqe(&ring_);
   if (sqe == nullptr) {

@@ -26,7 +26,8 @@ class UringSender {
  public:
   static constexpr unsigned slot_count = 256;
 
-  // User data of its completions are the slots, below slot_count. The socket outlives the sender.
+  // The user data of its completions are the slots, below slot_count. The socket outlives the
+  // sender.
   UringSender(io_uring& ring, const DatagramSocket& socket);
 
   // Prepares sends from `outbox` as far as there are free slots; the caller submits.
@@ -35,9 +36,9 @@ class UringSender {
 
   bool idle() const { return free_slots_.size() == slot_count; }
   bool has_room() const { return !free_slots_.empty(); }
-  // Sends to be tried again by queue().
+  // Tells whether there are sends to be tried again by queue().
   bool retries() const { return !retries_.empty(); }
-  // Datagrams that the kernel refused, and why the last one was; empty if none.
+  // Says how many datagrams the kernel refused, and why the last one was; empty if none.
   std::string trouble() const;
 
  private:

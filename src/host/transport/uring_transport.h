@@ -33,15 +33,15 @@ class UringTransport {
   // Waits until no payload is needed any more. What arrives meanwhile is kept for exchange().
   Result<void> flush(Time until);
 
-  // The same without waiting, for a thread that stands in for the usual one, which gets along
-  // without: nothing is left with the kernel that needs this thread to go on. The datagrams that
-  // the usual thread was notified of come first; others are read from the socket.
+  // Does the same without waiting, for a thread that stands in for the usual one: nothing is left
+  // with the kernel that needs this thread to go on. The datagrams that the usual thread was
+  // notified of come first; others are read from the socket.
   Result<std::span<const Arrival>> attend(Outbox& outbox);
   // One of these is readable when attend() finds something.
   std::array<int, 2> descriptors() const;
 
   const DatagramSocket& socket() const;
-  // Datagrams that the kernel refused, and why the last one was; empty if none.
+  // Says how many datagrams the kernel refused, and why the last one was; empty if none.
   std::string trouble() const;
 
  private:
