@@ -16,7 +16,7 @@ struct FloatBits {
   static constexpr int exponent_bias = bias;
   static constexpr int least = 1 - bias - fraction;  // 2^least is the least number above 0
   static constexpr bool has_infinity = with_infinity;
-  static constexpr Bits nan = nan_bits;  // that which results have
+  static constexpr Bits nan = nan_bits;  // the NaN that results have
   // All bits but the sign.
   static constexpr Bits magnitude = static_cast<Bits>(static_cast<Bits>(~Bits{0}) >> 1);
   static constexpr Bits sign = static_cast<Bits>(~magnitude);
@@ -47,7 +47,7 @@ struct Format<reduce::float8_e4m3> : FloatBits<std::uint8_t, 3, 7, false, 0x7fu>
 template <>
 struct Format<reduce::float8_e5m2> : FloatBits<std::uint8_t, 2, 15, true, 0x7eu> {};
 
-// Neither an integer nor a pair, nor what only handlers know.
+// Tells whether the type is neither an integer nor a pair, nor one that only handlers know.
 constexpr bool is_float(wire::ElementType type) {
   return !wire::is_integer(type) && !wire::is_pair(type) && !wire::is_opaque(type);
 }

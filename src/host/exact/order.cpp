@@ -12,7 +12,8 @@
 namespace tributary::host::exact {
 namespace {
 
-// What is as great as can be, or as small: a NaN's bits, so that no number has it.
+// Returns a key that is as great as can be, or as small. It is a NaN's bits, so that no number has
+// it.
 template <typename Of>
 constexpr typename Of::Bits nan_key(wire::Operator op) {
   return op == wire::Operator::max ? Of::magnitude : Of::sign;

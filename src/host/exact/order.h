@@ -7,16 +7,16 @@
 
 namespace tributary::host::exact {
 
-// Minima and maxima of floats, which leave open which of two zeros comes out, and which NaN, as
-// those of integers, which leave nothing open.
+// Minima and maxima of floats leave open which of two zeros comes out, and which NaN. Here they are
+// made of those of integers, which leave nothing open.
 
-// The integers that are as wide as a float type.
+// Returns the integer type that is as wide as a float type.
 wire::ElementType keys_of(wire::ElementType type);
-// Integers whose order is that of the floats: -0 is below +0, and a NaN is beyond all numbers,
-// where `op`, min or max, looks for its result. Elements and keys may be the same memory.
+// Makes integers whose order is that of the floats: -0 is below +0, and a NaN is beyond all
+// numbers, where `op`, min or max, looks for its result. Elements and keys may be the same memory.
 void to_keys(std::byte* keys, const std::byte* elements, std::size_t count, wire::ElementType type,
              wire::Operator op);
-// And back. Of a NaN: that whose sign is plus and whose payload is empty.
+// Makes floats of integers again. A NaN has a plus as its sign and an empty payload then.
 void from_keys(std::byte* elements, const std::byte* keys, std::size_t count,
                wire::ElementType type, wire::Operator op);
 

@@ -46,14 +46,14 @@ void for_chunks(std::size_t count, F f) {
   }
 }
 
-// The least E for which all of such a magnitude are below 2^E, if they are normal numbers.
+// Returns the least E for which all of such a magnitude are below 2^E, if they are normal numbers.
 template <typename T>
 std::int32_t exponent_above(BitsOf<T> magnitude) {
   const int field = static_cast<int>(magnitude >> Format<T>::fraction_bits);
   return std::max(field, 1) - Format<T>::exponent_bias + 1;
 }
 
-// What is greatest in a chunk.
+// The greatest magnitudes in a chunk.
 template <typename T>
 struct Greatest {
   BitsOf<T> finite = 0;
@@ -83,7 +83,7 @@ double value_of(BitsOf<T> bits) {
   }
 }
 
-// The nearest integer, of two the even one: from 2^52 on all doubles are integers.
+// Returns the nearest integer, of two the even one: from 2^52 on all doubles are integers.
 // Precondition: the value is a number that Integer has room for.
 template <typename Integer>
 Integer nearest(double value) {
@@ -116,7 +116,7 @@ constexpr double to_odd(std::int32_t sum) {
   return static_cast<double>(sum < 0 ? -kept : kept);
 }
 
-// Rounded once: multiplication by the unit, which is at least the least number above 0, is exact.
+// Rounds once: multiplication by the unit, which is at least the least number above 0, is exact.
 template <typename T>
 T restored(IntegerOf<T> sum, const PowerOfTwo& unit) {
   if constexpr (std::is_same_v<T, double>) {
@@ -136,14 +136,14 @@ void restore_chunk(std::byte* elements, const std::byte* integers, std::size_t n
   }
 }
 
-// The least E that ranks come to.
+// Returns the least E that ranks come to.
 template <typename T>
 std::int32_t least_exponent(int bits) {
   return bits + Format<T>::least;
 }
 
-// That of a chunk as the ranks agreed; it came from the network, and may be nothing that a double
-// has.
+// Bounds the exponent that the ranks agreed on for a chunk: it came from the network, and may be
+// none that a double has.
 template <typename T>
 std::int32_t sound_exponent(std::int32_t agreed, int bits) {
   return std::clamp(agreed, least_exponent<T>(bits), Format<double>::exponent_bias + 1);

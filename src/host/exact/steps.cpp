@@ -30,7 +30,8 @@ Manner manner_of(const Call& call) {
   if (is_float(type)) {
     return op == Operator::prod ? Manner::by_ring : Manner::in_steps;
   }
-  // Of two integers that are equal all bits are; a pair with a float, or with a gap, has others.
+  // Integers that are equal have the same bits; a pair with a float, or with a gap, may have
+  // others.
   const bool has_more_bits = wire::is_pair(type) && type != ElementType::i32_i32;
   return has_more_bits ? Manner::in_steps : Manner::as_it_is;
 }

@@ -28,8 +28,8 @@ struct Scratch {
   std::vector<std::uint8_t> marks;
 };
 
-// Those of a collective whose manner is in_steps. How many there are, and of which shape, follows
-// from the call and the world alone.
+// The steps of a collective whose manner is in_steps. How many there are, and of which shape,
+// follows from the call and the world alone.
 //
 // Long vectors go in pieces, so that the memory is bounded. A sum of floats has three steps for
 // each piece: the exponents, of which the greatest counts, with a word behind them that says
@@ -37,7 +37,7 @@ struct Scratch {
 // that are not finite, where there are any.
 class Steps final : public host::Steps {
  public:
-  // Bytes of a piece on its way, at most; a multiple of all that a chunk can have.
+  // The most bytes of a piece on its way; a multiple of all that a chunk can have.
   static constexpr std::size_t piece_bytes = std::size_t{64} << 20;
 
   // Precondition: the manner of the call is in_steps, there are up to world_size_max ranks, and
@@ -58,7 +58,7 @@ class Steps final : public host::Steps {
             wire::Operator op) const;
 
   std::size_t element_bytes() const { return wire::element_bytes(call_.buffers.type); }
-  // Of the piece, in the caller's buffers.
+  // These are the piece's places in the caller's buffers.
   const std::byte* in() const { return call_.buffers.in + first_ * element_bytes(); }
   std::byte* out() const { return call_.buffers.out + first_ * element_bytes(); }
   wire::ElementType carried_type() const;
