@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Compiled once per SIMD target; the guard is Highway's toggle.
+// This file is compiled once per SIMD target; the guard is Highway's toggle.
 #if defined(TRIBUTARY_HOST_SKETCH_CHANCE_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef TRIBUTARY_HOST_SKETCH_CHANCE_INL_H
 #undef TRIBUTARY_HOST_SKETCH_CHANCE_INL_H
@@ -18,9 +18,9 @@ HWY_BEFORE_NAMESPACE();
 namespace tributary::host::sketch::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// From 0 on, below 1, in 2^24 steps: of the elements from that index on. A hash of 32 bits
-// (lowbias32) with the second key in its middle; keys at its beginning alone would make of one
-// sequence another one that is shifted.
+// Draws numbers from 0 on and below 1, in 2^24 steps, for the elements from that index on. They
+// come from a hash of 32 bits (lowbias32) with the second key in its middle; keys at its beginning
+// alone would make of one sequence another one that is shifted.
 template <class D>
 HWY_INLINE hn::Vec<D> drawn(D d, const Chance& chance, std::size_t index) {
   const hn::RebindToUnsigned<D> bits;

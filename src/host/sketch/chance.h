@@ -15,7 +15,7 @@ struct Chance {
   std::uint32_t second = 0;
 };
 
-// Every bit depends on all of them (SplitMix64).
+// Every bit of the result depends on all bits of `x` (SplitMix64).
 constexpr std::uint64_t mixed(std::uint64_t x) {
   return wire::mix_key(x + 0x9e3779b97f4a7c15u, 0);
 }

@@ -9,10 +9,10 @@
 
 namespace tributary::host::sketch {
 
-// Whether a collective is long enough for such a matrix.
+// Fails if such a matrix is too large for a collective.
 Result<void> check_size(const LowRank& matrix);
-// Whether the arguments of a sketched allreduce make sense among so many ranks; the error says
-// which do not.
+// Checks whether the arguments of a sketched allreduce make sense among so many ranks; the error
+// says which do not.
 Result<void> check(const Vectors& vectors, const GradientSketch& sketch, std::uint32_t world_size);
 
 }  // namespace tributary::host::sketch

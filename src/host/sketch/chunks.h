@@ -8,7 +8,8 @@
 
 namespace tributary::host::sketch {
 
-// Elements that are gone through at once, in whole vector registers: those of a grid share a bound.
+// So many elements are gone through at once, in whole vector registers; those of a grid share a
+// bound.
 inline constexpr std::size_t chunk_elements = 512;
 constexpr std::size_t chunks_of(std::size_t count) {
   return (count + chunk_elements - 1) / chunk_elements;
@@ -43,8 +44,8 @@ class WholeChunk {
   float padded_[chunk_elements];
 };
 
-// Numbers of 8, 4 or 2 bits, 8 / bits in a byte, the first in its lowest bits; what is above them
-// in a number counts for nothing.
+// Numbers of 8, 4 or 2 bits lie packed, 8 / bits in a byte, the first in its lowest bits; higher
+// bits of a number count for nothing.
 constexpr std::size_t packed_bytes(std::size_t count, unsigned bits) {
   return (count * bits + 7) / 8;
 }

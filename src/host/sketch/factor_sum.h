@@ -16,7 +16,7 @@ namespace tributary::host::sketch {
 // else sketched on a grid.
 class FactorSum final : public Steps {
  public:
-  // Of the options the feedback says whether rounded_off() is asked for. The factor and the scratch
+  // The feedback of the options says whether rounded_off() is asked for. The factor and the scratch
   // outlive this object, which stays where it is.
   FactorSum(std::span<float> factor, const SketchOptions& options, std::uint32_t rank,
             std::uint32_t world_size, Scratch& scratch);
@@ -25,7 +25,8 @@ class FactorSum final : public Steps {
 
   std::optional<Step> next() override;
   std::size_t bytes() const;
-  // By how much less this rank gave than it had, after the last step; empty if nothing is rounded.
+  // Returns by how much less this rank gave than it had, after the last step; empty if nothing is
+  // rounded.
   std::span<const float> rounded_off() const { return sketch_.residual(); }
 
  private:

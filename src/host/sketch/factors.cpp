@@ -16,12 +16,12 @@
 #define TRIBUTARY_HOST_SKETCH_BLOCKS
 namespace tributary::host::sketch {
 
-// Columns that are gone through at once: those of a few rows, and of right, stay in the cache.
+// So many columns are gone through at once: those of a few rows, and of right, stay in the cache.
 constexpr std::size_t tile_columns = 512;
-// Of a matrix, and factors, that a kernel has in registers.
+// Rows of a matrix, and factors, that a kernel has in registers.
 constexpr std::size_t block_rows = 4;
 constexpr std::size_t block_factors = 2;
-// Factors whose coefficients of a block lie together.
+// The coefficients of a block lie together for so many factors.
 constexpr std::size_t coefficients_max = 64;
 
 }  // namespace tributary::host::sketch
@@ -31,7 +31,7 @@ HWY_BEFORE_NAMESPACE();
 namespace tributary::host::sketch::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// The products of four rows with two columns of right, n elements of each: dots[row][factor].
+// Finds the products of four rows with two columns of right, n elements of each: dots[row][factor].
 void dot_block(float dots[block_rows][block_factors], const float* const m[block_rows],
                const float* const right[block_factors], std::size_t n) {
   const hn::ScalableTag<float> d;
@@ -98,7 +98,7 @@ void add_block(float* const right[block_factors], const float* const m[block_row
 }
 
 // Adds to n elements of four rows the products of so many factors, one after the other; each is
-// rounded before it is added, as no CPU does otherwise.
+// rounded before it is added, so that no CPU does otherwise.
 void expand_block(float* const m[block_rows], const float (*by)[block_rows], const float* right,
                   std::size_t stride, std::size_t factors, std::size_t n) {
   const hn::ScalableTag<float> d;

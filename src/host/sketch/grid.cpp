@@ -20,7 +20,8 @@ namespace tributary::host::sketch::HWY_NAMESPACE {
 
 // All of these go through a whole chunk.
 
-// As the bits of a float without its sign: greater ones are greater numbers, NaNs the greatest.
+// Returns the bits of a float without its sign: greater ones are greater numbers, NaNs the
+// greatest.
 std::uint32_t greatest_magnitude(const float* elements) {
   const hn::ScalableTag<float> d;
   const hn::RebindToSigned<decltype(d)> integers;
@@ -39,7 +40,7 @@ struct Nearest {
   }
 };
 
-// Up as often as what is above the integer below is of a unit.
+// Rounds up as often as the fraction says that is above the integer below.
 struct ByChance {
   Chance chance;
 
@@ -120,7 +121,7 @@ namespace {
 constexpr std::uint32_t infinity_bits = 0x7f800000;
 constexpr std::int16_t bound_not_finite = 0x7f80;
 constexpr std::int16_t bound_greatest = 0x7f7f;
-// What is smaller is counted in units of this bound, so that a unit is a normal number.
+// A smaller bound counts as this one, so that a unit is a normal number.
 constexpr float bound_least = 0x1p-100f;
 
 std::int16_t bound_of(std::uint32_t magnitude) {
@@ -131,7 +132,7 @@ std::int16_t bound_of(std::uint32_t magnitude) {
   return std::min(rounded_up, bound_greatest);
 }
 
-// The integers of a chunk, one a word, as kernels have them; packed is how they lie in vectors.
+// The integers of a chunk, one a word, as kernels have them; in vectors they lie packed.
 class Integers {
  public:
   explicit Integers(unsigned bits) : bits_(bits) {}
@@ -168,7 +169,7 @@ class Integers {
     unpack(reinterpret_cast<std::uint8_t*>(of_8_), reinterpret_cast<const std::uint8_t*>(packed), n,
            bits_);
     for (std::size_t i = 0; bits_ == 4 && i < n; ++i) {
-      of_8_[i] = static_cast<std::int8_t>((of_8_[i] ^ 8) - 8);  // the sign
+      of_8_[i] = static_cast<std::int8_t>((of_8_[i] ^ 8) - 8);  // extends the sign
     }
   }
 

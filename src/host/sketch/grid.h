@@ -16,18 +16,19 @@ namespace tributary::host::sketch {
 // magnitude among them, the chunk's bound: it is levels() units.
 class Grid {
  public:
-  // How many units an element can have on either side of 0: so many that the sum of all ranks has
-  // room; 0 if there are too many ranks for that. Of 16, 8 or 4 bits; 0 of others.
+  // Returns how many units an element can have on either side of 0: so many that the sum of all
+  // ranks has room. It is 0 if there are too many ranks for that, or if the bits are not 16, 8 or
+  // 4.
   static constexpr std::int32_t levels_of(unsigned bits, std::uint32_t world_size) {
     const std::uint32_t most = bits == 16 ? 32767 : bits == 8 ? 127 : bits == 4 ? 7 : 0;
     return static_cast<std::int32_t>(most / world_size);
   }
 
-  // Precondition, for all but the shape: there are levels.
+  // Precondition, for all but the shape: levels() is not 0.
   Grid(unsigned bits, std::uint32_t world_size);
 
   std::int32_t levels() const { return levels_; }
-  // What integers go as, and how many of these make a vector: an i4 is two of them.
+  // Integers go as this type, and so many elements of it make a vector: an i4 is two integers.
   wire::ElementType type() const;
   std::size_t elements_of(std::size_t count) const {
     return bits_ == 4 ? count / 2 + count % 2 : count;
@@ -36,24 +37,26 @@ class Grid {
     return bits_ == 16 ? count * 2 : elements_of(count);
   }
 
-  // Of each chunk the greatest magnitude, as the upper half of a float, rounded up: bounds are
-  // ordered as their integers are, so that the greatest of all ranks is a maximum. What is not
+  // Finds the greatest magnitude of each chunk, as the upper half of a float, rounded up: bounds
+  // are ordered as their integers are, so that the greatest of all ranks is a maximum. What is not
   // finite makes the greatest bound. Precondition: there are chunks_of(elements) bounds.
   void find_bounds(std::span<std::int16_t> bounds, std::span<const float> elements) const;
-  // By the bounds of all ranks: to nearest, of two the even one, or by chance. What is beyond its
-  // bound counts as that. In chunks that are not finite all integers are 0.
+  // Makes integers by the bounds of all ranks, rounded to nearest, of two the even one, or by
+  // chance. What is beyond its bound counts as the bound. In chunks that are not finite all
+  // integers are 0.
   void quantise(std::byte* integers, std::span<const float> elements,
                 std::span<const std::int16_t> bounds, const Chance* chance) const;
-  // What integers, or sums of such, stand for: NaN in chunks that are not finite. All ranks have
-  // the same bits, for it is one product that is rounded once.
+  // Writes what integers, or sums of such, stand for: NaN in chunks that are not finite. All ranks
+  // have the same bits, for it is one product that is rounded once.
   void restore(std::span<float> elements, const std::byte* integers,
                std::span<const std::int16_t> bounds) const;
-  // Takes it away from the elements, and makes them 0 in chunks that are not finite.
+  // Takes what integers stand for away from the elements; makes those of chunks that are not finite
+  // 0.
   void subtract(std::span<float> elements, const std::byte* integers,
                 std::span<const std::int16_t> bounds) const;
 
  private:
-  // Of a chunk: 0 if all is zero, NaN if it is not finite.
+  // Returns the unit of a chunk: 0 if all is zero, NaN if it is not finite.
   float unit_of(std::int16_t bound) const;
   template <typename F>
   void for_restored(std::size_t count, const std::byte* integers,

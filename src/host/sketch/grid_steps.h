@@ -14,8 +14,8 @@
 
 namespace tributary::host::sketch {
 
-// Those of a sketched allreduce over a grid: the chunks' bounds, of which the greatest counts, and
-// the integers, which are added up.
+// The steps of a sketched allreduce over a grid: the chunks' bounds, of which the greatest counts,
+// and the integers, which are added up.
 class GridSteps final : public Steps {
  public:
   // The vectors, the sketch and the scratch outlive this object.
@@ -23,7 +23,7 @@ class GridSteps final : public Steps {
             std::uint32_t world_size, Scratch& scratch);
 
   std::optional<Step> next() override;
-  // That the rank gives in all of them.
+  // Returns the bytes that the rank gives in all steps.
   std::size_t bytes() const;
 
  private:

@@ -9,8 +9,8 @@
 namespace tributary::host::sketch {
 namespace {
 
-// A call that is refused has as many steps as one that is not; how long those of others are it does
-// not know, and takes no room for.
+// A call that is refused has as many steps as one that is not; it does not know how long those of
+// others are, and takes no room for them.
 LowRank possible(LowRank shape) {
   if (!check_size(shape)) {
     return {1, 1, 1};

@@ -15,8 +15,8 @@
 
 namespace tributary::host::sketch {
 
-// Those of a sketched allreduce of a matrix: the sum of its left factors, then that of the right
-// ones (PowerSGD, algorithm 1). All that ranks have to agree on follows from these sums, by
+// The steps of a sketched allreduce of a matrix: the sum of its left factors, then that of the
+// right ones (PowerSGD, algorithm 1). All that ranks have to agree on follows from these sums, by
 // arithmetic that is the same on all of them.
 class LowRankSteps final : public Steps {
  public:
@@ -26,7 +26,7 @@ class LowRankSteps final : public Steps {
                std::uint32_t world_size, Scratch& scratch);
 
   std::optional<Step> next() override;
-  // That the rank gives in all of them.
+  // Returns the bytes that the rank gives in all steps.
   std::size_t bytes() const;
 
  private:

@@ -16,7 +16,8 @@
 #define TRIBUTARY_HOST_SKETCH_PARTIAL_SUMS
 namespace tributary::host::sketch {
 
-// Element i is added to sum i modulo this, whatever the width of registers: a multiple of that.
+// Element i is added to sum i modulo this, whatever the width of registers, of which it is a
+// multiple.
 constexpr std::size_t partial_sums = 64;
 
 }  // namespace tributary::host::sketch
@@ -27,7 +28,7 @@ namespace tributary::host::sketch::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 // These go through `blocks` times partial_sums elements. Products are rounded before they are added
-// (-ffp-contract=off), as no CPU does otherwise.
+// (-ffp-contract=off), so that no CPU does otherwise.
 
 void dot(double* sums, const double* a, const float* b, std::size_t blocks) {
   const hn::CappedTag<double, partial_sums> d;
@@ -64,8 +65,8 @@ HWY_EXPORT(take_away);
 
 namespace {
 
-// What is less of a column, beside the others, is what f32 rounded, and not at right angles to
-// them.
+// If no more than this part of a column is left beside the others, it is what f32 rounded, and not
+// at right angles to them.
 constexpr double least_part = 1e-6;
 
 // A column in f64, from which what is in others is taken away.

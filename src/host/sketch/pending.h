@@ -20,7 +20,7 @@ class Pending {
       : in_(in), sketch_(sketch), chance_(chance_of(sketch.options_.seed, rank, sketch.rounds_)) {}
 
   const SketchOptions& options() const { return sketch_.options_; }
-  // Null where nothing is left to chance.
+  // Returns null where nothing is left to chance.
   const Chance* chance() const {
     return options().rounding == Rounding::stochastic ? &chance_ : nullptr;
   }
@@ -30,13 +30,13 @@ class Pending {
       kept()[i] += in_[i];
     }
   }
-  // What is to be given. Precondition: it has begun.
+  // Returns what is to be given. Precondition: it has begun.
   std::span<const float> elements() const {
     return options().feedback ? std::span<const float>(sketch_.residual_) : in_;
   }
-  // Of that, from which what was given is to be taken away; nothing without feedback.
+  // What is kept back: what was given is to be taken away from it. Empty without feedback.
   std::span<float> kept() { return sketch_.residual_; }
-  // Of a matrix; kept for the next round.
+  // The basis of a matrix, kept for the next round.
   std::vector<float>& basis() { return sketch_.basis_; }
   std::uint64_t round() const { return sketch_.rounds_; }
   void end() { ++sketch_.rounds_; }

@@ -15,7 +15,7 @@ QuantileSteps::QuantileSteps(const Vectors& vectors, GradientSketch& sketch, std
       pending_(vectors.in, sketch, rank),
       scratch_(scratch),
       count_(vectors.in.size()),
-      bits_(std::min(sketch.options().bits, 8u)),  // a shape, also of what is refused
+      bits_(std::min(sketch.options().bits, 8u)),  // so that what is refused has a shape, too
       rank_(rank),
       world_size_(world_size) {}
 
@@ -52,7 +52,7 @@ std::vector<QuantileSteps::Values> QuantileSteps::values_of_all() const {
   return values;
 }
 
-// In the order of the ranks, so that all come to the same bits.
+// Adds up in the order of the ranks, so that all come to the same bits.
 void QuantileSteps::finish() {
   const auto values = values_of_all();
   const bool finite = std::none_of(values.begin(), values.end(),

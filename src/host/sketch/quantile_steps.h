@@ -32,7 +32,7 @@ class QuantileSteps final : public Steps {
 
   std::size_t values_bytes() const { return (std::size_t{1} << bits_) * sizeof(float); }
   std::size_t part_bytes() const { return values_bytes() + packed_bytes(count_, bits_); }
-  // Of a rank.
+  // Returns where the sketch of a rank is.
   std::byte* part(std::uint32_t rank) const {
     return scratch_.carried.data() + rank * part_bytes();
   }

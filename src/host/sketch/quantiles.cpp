@@ -29,12 +29,12 @@ struct Range {
 HWY_BEFORE_NAMESPACE();
 namespace tributary::host::sketch::HWY_NAMESPACE {
 
-// Of a whole chunk, together with what was found before.
+// Puts a whole chunk together with what was found before.
 void widen(Range& range, const float* elements) {
   const hn::ScalableTag<float> d;
   auto least = hn::Set(d, range.least);
   auto greatest = hn::Set(d, range.greatest);
-  auto sum = hn::Zero(d);  // of zeros, unless something is not finite
+  auto sum = hn::Zero(d);  // a sum of zeros, unless something is not finite
   for (std::size_t i = 0; i < chunk_elements; i += hn::Lanes(d)) {
     const auto element = hn::LoadU(d, elements + i);
     least = hn::Min(least, element);
@@ -46,8 +46,9 @@ void widen(Range& range, const float* elements) {
   range.finite = range.finite && hn::GetLane(hn::SumOfLanes(d, sum)) == 0;
 }
 
-// The last bucket that does not begin above the element. A gather takes as long as it does to
-// compare with some thirty edges, so bisection, which has one for each step, begins behind these.
+// Returns the last bucket that does not begin above the element. A gather takes as long as it does
+// to compare with some thirty edges, so bisection, which has one for each step, begins behind
+// these.
 template <class D, class V>
 HWY_INLINE auto bucket_of(D d, V element, const float* edges, std::size_t codes) {
   const hn::RebindToSigned<D> integers;
@@ -67,8 +68,8 @@ HWY_INLINE auto bucket_of(D d, V element, const float* edges, std::size_t codes)
   return bucket;
 }
 
-// Up as often as what is above the value below is of the distance to the one above. There is none
-// above the last: 0 / 0 is no reason to go there.
+// Goes up as often as the part says that the element has of the distance from the value below to
+// the one above. There is none above the last: 0 / 0 is no reason to go there.
 template <class D, class V, class VI>
 HWY_INLINE VI by_chance(D d, V element, VI below, const Quantiles& quantiles, const Chance& chance,
                         std::size_t index) {
@@ -84,7 +85,7 @@ HWY_INLINE VI by_chance(D d, V element, VI below, const Quantiles& quantiles, co
   return hn::IfThenElse(up, above, below);
 }
 
-// Of a whole chunk, a code a byte.
+// Encodes a whole chunk, a code a byte.
 void encode_chunk(std::uint8_t* codes, const float* elements, const Quantiles& quantiles,
                   const Chance* chance, std::size_t first) {
   const hn::ScalableTag<float> d;
@@ -128,7 +129,7 @@ Range range_of(std::span<const float> elements) {
       HWY_DYNAMIC_DISPATCH(widen)(range, elements.data() + first);
       return;
     }
-    // Filled up with an element of its own: a zero may be beyond all of them.
+    // The chunk is filled up with an element of its own: a zero may be beyond all of them.
     float padded[chunk_elements];
     std::fill(std::copy_n(elements.data() + first, n, padded), padded + chunk_elements,
               elements[first]);
@@ -137,12 +138,12 @@ Range range_of(std::span<const float> elements) {
   return range;
 }
 
-// In order. Precondition: all are finite.
+// Draws a sample, and puts it in order. Precondition: all elements are finite.
 std::vector<float> sample_of(std::span<const float> elements, const Range& range) {
   std::vector<float> sample(std::min(elements.size(), sample_elements));
   const auto stride = static_cast<double>(elements.size()) / static_cast<double>(sample.size());
   for (std::size_t i = 0; i < sample.size(); ++i) {
-    // Not at equal distances, which a matrix may have as well.
+    // The distances are not equal, as those in a matrix may be.
     const double within = static_cast<double>(mixed(i) >> 11) * 0x1p-53;
     const auto at = static_cast<std::size_t>((static_cast<double>(i) + within) * stride);
     sample[i] = elements[elements.size() == sample.size() ? i : std::min(at, elements.size() - 1)];
@@ -154,13 +155,13 @@ std::vector<float> sample_of(std::span<const float> elements, const Range& range
   return sample;
 }
 
-// Of so many that divide the sample equally, from its first element on to its last.
+// Returns one of the quantiles that divide the sample equally, from its first element to its last.
 float quantile(std::span<const float> sample, std::size_t i, std::size_t divisions) {
   return sample[(i * (sample.size() - 1) + divisions / 2) / divisions];
 }
 
-// What lies between them has the code of the bucket that begins there; the mean of neighbours among
-// floats may be rounded to its end, which the next bucket begins with.
+// Returns the value of a bucket, which lies in it: the mean of neighbours among floats may be
+// rounded to the bucket's end, which the next bucket begins with.
 float middle(float begin, float end) {
   const auto mean = static_cast<float>((static_cast<double>(begin) + static_cast<double>(end)) / 2);
   return mean < end ? mean : begin;

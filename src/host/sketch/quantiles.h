@@ -13,19 +13,20 @@
 namespace tributary::host::sketch {
 
 inline constexpr std::size_t codes_max = 256;
-// Of longer vectors so many elements are drawn, one from each of as many equal ranges, to find the
-// quantiles; beside the least and the greatest of all.
+// So many elements of a longer vector are drawn, one from each of as many equal ranges, to find the
+// quantiles, beside the least and the greatest of all.
 inline constexpr std::size_t sample_elements = std::size_t{1} << 16;
 
 // The sketch of the gradient sketch paper (4.3.1): elements are put into 2^bits buckets, as many
 // into each, as far as elements differ.
 struct Quantiles {
   unsigned bits = 8;
-  // Where bucket i begins, but for the first, which has all below the second. Not decreasing.
+  // Where bucket i begins, but for the first, which has all below the second. Edges do not
+  // decrease.
   std::array<float, codes_max> edges{};
-  // What the code i stands for: of rounding to nearest the mean of a bucket's two quantiles. By
-  // chance the quantiles themselves, from the least element to the greatest, so that each element
-  // has one below and one above. NaN in all of them if some element is not finite.
+  // What the code i stands for. By rounding to nearest it is the mean of a bucket's two quantiles;
+  // by chance it is the quantile itself, from the least element to the greatest, so that each
+  // element has one below and one above. All of them are NaN if some element is not finite.
   std::array<float, codes_max> values{};
 
   std::size_t codes() const { return std::size_t{1} << bits; }
@@ -34,11 +35,12 @@ struct Quantiles {
 // Precondition: there is an element or more; 8, 4 or 2 bits.
 Quantiles quantiles_of(std::span<const float> elements, unsigned bits, Rounding rounding);
 
-// By chance, if it is not null, the code below or that above. Codes lie packed.
+// Gives elements the code of their bucket or, if `chance` is not null, by chance that or the one
+// above. Codes lie packed.
 void encode(std::byte* codes, std::span<const float> elements, const Quantiles& quantiles,
             const Chance* chance);
 
-// The values that codes of so many bits stand for. Precondition: there are 2^bits values.
+// Writes the values that codes of so many bits stand for. Precondition: there are 2^bits values.
 void decode(std::span<float> elements, const std::byte* codes, std::span<const float> values,
             unsigned bits);
 

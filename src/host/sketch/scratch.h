@@ -12,7 +12,7 @@ struct Scratch {
   std::vector<std::int16_t> bounds;
   std::vector<std::byte> own;      // this rank's
   std::vector<std::byte> carried;  // of all ranks
-  // Of a matrix: its factors, and what this rank gave of the right one.
+  // A matrix has its factors here, and what this rank gave of the right one.
   std::vector<float> left;
   std::vector<float> right;
   std::vector<float> given;
