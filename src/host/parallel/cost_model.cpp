@@ -6,7 +6,7 @@
 namespace tributary {
 namespace {
 
-// Allreduce over a ring: twice around, but for one step.
+// An allreduce over a ring goes around it twice, each time but for one step.
 double ring_seconds(double members, double hop_latency_s, double bytes, double bandwidth) {
   return 2 * (members - 1) * hop_latency_s + 2 * (members - 1) / members * bytes / bandwidth;
 }

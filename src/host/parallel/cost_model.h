@@ -14,7 +14,7 @@ struct Cluster {
   double inter_bandwidth_bytes_per_s = 1;  // of a machine's link to the network
 };
 
-// How long an allreduce of `bytes` per rank takes, in seconds.
+// These return how long an allreduce of `bytes` per rank takes, in seconds.
 
 // Equation 1: one ring of all ranks.
 double flat_ring_seconds(const Cluster& cluster, double bytes);

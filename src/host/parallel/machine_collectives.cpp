@@ -16,7 +16,7 @@
 namespace tributary::host {
 namespace {
 
-// By how much those who wait for the first rank of their machine are more patient than that, so
+// Ranks that wait for the first rank of their machine are more patient by so much than that one, so
 // that they hear why it has failed.
 constexpr auto grace = std::chrono::seconds(1);
 
@@ -33,7 +33,7 @@ std::size_t element_bytes_of(const Call& call) {
   return is_known ? wire::element_bytes(call.buffers.type) : 1;
 }
 
-// Of a piece of a call, in one number: a piece has fewer than 2^23 elements.
+// Puts a piece of a call into one number: a piece has fewer than 2^23 elements.
 std::uint64_t piece_number(const Call& call) {
   const auto& buffers = call.buffers;
   return std::uint64_t{buffers.count} << 40 | std::uint64_t{call.root} << 24 |
@@ -47,8 +47,8 @@ void copy_elements(std::byte* to, const std::byte* from, const Buffers& buffers)
   }
 }
 
-// Of the communicator whose ranks are machines. What people see of collectives is recorded by the
-// one whose ranks are ranks.
+// Returns the options of the communicator whose ranks are machines. The one whose ranks are ranks
+// records what people see of collectives.
 CommunicatorOptions options_between(const CommunicatorOptions& options, const Seating& seating) {
   auto between = options;
   between.rank = seating.machine_of(options.rank);
@@ -110,7 +110,7 @@ Result<void> MachineCollectives::agree(std::uint64_t what, const Result<void>& m
   return mine ? met : mine;
 }
 
-// The others of the machine see it behind the next barrier.
+// Puts what is known where the others of the machine see it behind the next barrier.
 void MachineCollectives::publish() {
   Between known;
   const auto& algorithm = communicator_->algorithm();
@@ -206,8 +206,8 @@ Result<void> MachineCollectives::run_piece(const Call& call, const Deadline& unt
   return {};
 }
 
-// What this machine has to say is in the results then. Nobody writes there before all have come:
-// somebody may still copy what was there before.
+// After this, what the machine has to say is in the results. Nobody writes there before all have
+// come: somebody may still copy what was there before.
 Result<void> MachineCollectives::gather(const Call& call, const Deadline& until) {
   const auto& buffers = call.buffers;
   if (adds_up(call)) {
@@ -226,7 +226,7 @@ Result<void> MachineCollectives::gather(const Call& call, const Deadline& until)
   return group_.barrier({piece_number(call)}, until);
 }
 
-// By the first rank of a machine.
+// The first rank of a machine calls this.
 Result<void> MachineCollectives::between(const Call& call, const Deadline& until) {
   auto shown = until;
   shown.show(group_.pulse());

@@ -35,8 +35,8 @@ class MachineCollectives {
     std::array<char, 16> address{};  // of this machine's first rank; empty for a single machine
   };
 
-  // `name`: the same on all ranks of the communicator, and on no others. `ready`: whether this rank
-  // is; if not, no rank gets them. `listener`: of rank 0, where it is met; null for others.
+  // `name` is the same on all ranks of the communicator, and on no others. If `ready` is an error
+  // on some rank, no rank gets them. `listener` is where rank 0 is met; it is null on others.
   static Result<std::unique_ptr<MachineCollectives>> create(const CommunicatorOptions& options,
                                                             const Seating& seating,
                                                             const std::string& name,
@@ -45,14 +45,14 @@ class MachineCollectives {
   // Precondition: the call is a sound one, not by a handler, and has something to do. When it fails
   // on one rank it fails on all of its machine.
   Result<void> run(const Call& call, const Deadline& until);
-  // A call that was refused here. It fails on the others of this machine, and is waited for until
-  // they come to it.
+  // Counts a call that was refused here. The call fails on the others of this machine, which are
+  // waited for until they come to it.
   void skip(const Call& call, const Deadline& until);
   // What runs ends, and fails. Any thread may call it.
   void shut_down();
 
   const Between& known() const { return known_; }
-  // Of the first rank of a machine; of others, or of a single machine, nothing.
+  // The first rank of a machine has statistics; others, and a single machine, have none.
   ProtocolStatistics statistics() const;
 
  private:

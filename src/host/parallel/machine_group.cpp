@@ -20,12 +20,12 @@ namespace tributary::host {
 namespace {
 
 constexpr auto retry_pause = std::chrono::milliseconds(5);
-// How often who waits looks whether others are busy.
+// A rank that waits looks so often whether others are busy.
 constexpr auto glance = std::chrono::milliseconds(250);
-// Those of different ranks do not share a cache line.
+// The pulses of different ranks do not share a cache line.
 constexpr std::size_t pulse_stride = 64;
 
-// A slab for each rank, one for results, and the pulses.
+// There is a slab for each rank, one for results, and the pulses.
 std::size_t memory_bytes(std::uint32_t ranks, std::size_t slab_bytes) {
   return (ranks + std::size_t{1}) * slab_bytes + ranks * pulse_stride;
 }
@@ -35,7 +35,7 @@ struct Hello {
   std::uint32_t size = 0;
 };
 
-// In the order of what it means for everybody.
+// Of what several ranks say, the last of these counts for everybody.
 enum class BarrierOutcome : std::uint64_t { ok, failed, disagree, over };
 
 // Abstract sockets have no permissions: whoever runs as somebody else is not a rank of this job.
@@ -89,7 +89,7 @@ Result<std::vector<FileDescriptor>> gather(const std::string& name, std::uint32_
 
 }  // namespace
 
-// Of one rank to the first, and of the first to all.
+// What one rank tells the first, and the first tells all.
 struct MachineGroup::Message {
   std::uint64_t what = 0;
   BarrierOutcome outcome = BarrierOutcome::ok;
@@ -246,7 +246,7 @@ Result<MachineGroup::Message> MachineGroup::meet(const Message& mine, Deadline& 
       return tell(all, until).map([&] { return all; });
     });
   }
-  // Who has ended the group has said why before, and listens no more.
+  // A rank that has ended the group has said why before, and listens no more.
   const auto told = tell(mine, until);
   const auto heard = hear(mine, until);
   return told || heard ? heard : tl::make_unexpected(told.error());

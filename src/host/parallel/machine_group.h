@@ -22,10 +22,10 @@ class MachineGroup {
     std::string name;        // the same for all of them, another one for every other group
     std::uint32_t rank = 0;  // among those of the machine
     std::uint32_t size = 1;
-    std::vector<std::uint32_t> known_as{};  // to people, by rank; empty: as local ranks
+    std::vector<std::uint32_t> known_as{};  // what people call the ranks; empty: local ranks
   };
 
-  // Each has a slab of `slab_bytes`, and there is one more for results.
+  // Each rank has a slab of `slab_bytes`, and there is one more for results.
   static Result<MachineGroup> join(const Place& place, std::size_t slab_bytes, Time until);
 
   std::uint32_t rank() const { return place_.rank; }
@@ -33,12 +33,13 @@ class MachineGroup {
   std::size_t slab_bytes() const { return slab_bytes_; }
   std::byte* slab(std::uint32_t rank) { return memory_.data() + rank * slab_bytes_; }
   std::byte* results() { return slab(size()); }
-  // Of this rank: while it goes up, the others wait at a barrier for this one, which is busy.
+  // The pulse is this rank's: while it goes up, the others wait at a barrier for this rank, which
+  // is busy.
   std::uint64_t* pulse() { return pulse_of(rank()); }
 
   // What a rank says when it comes to a barrier.
   struct Word {
-    std::uint64_t what = 0;         // it is about to do, or did: the same for all
+    std::uint64_t what = 0;         // what it is about to do, or did: the same for all
     const Error* failed = nullptr;  // why it could not, if so
   };
   // Returns when all have come. What was written before is then seen by all. Where one could not do
@@ -47,7 +48,7 @@ class MachineGroup {
   // or gives up waiting, the group ends, for all at once and with every later barrier: nobody knows
   // then who is at which.
   Result<void> barrier(const Word& word, Deadline until);
-  // Ends it for all of them, at once. Any thread may call it.
+  // Ends the group for all of its ranks, at once. Any thread may call it.
   void shut_down() const;
 
  private:
@@ -61,7 +62,7 @@ class MachineGroup {
         peers_(std::move(peers)) {}
 
   Message message_of(const Word& word) const;
-  // What all have said, in one message; an error if that cannot be known.
+  // Returns what all have said, in one message; an error if that cannot be known.
   Result<Message> meet(const Message& mine, Deadline& until);
   Result<Message> hear(Message all, Deadline& until);
   Result<void> tell(const Message& all, const Deadline& until);

@@ -104,7 +104,7 @@ Result<Between> plan_between(const ParallelOptions& options) {
   return plan;
 }
 
-// Each rank chooses by its own options.
+// Checks that all chose the same, as each rank chooses by its own options.
 Result<void> agree(MachineGroup& group, Hierarchy hierarchy, host::Time until) {
   auto agreed = group.barrier({static_cast<std::uint64_t>(hierarchy)}, until);
   if (!agreed && agreed.error().code == Error::Code::mismatch) {
@@ -135,11 +135,12 @@ std::optional<Hierarchy> hierarchy_of(std::string_view text) {
 
 struct ParallelCommunicator::State {
   Result<void> allreduce_slab(const Buffers& buffers, const Deadline& until);
-  // As long as any of them may still be busy between the machines.
+  // Returns until when to wait for others, as long as any of them may still be busy between the
+  // machines.
   Deadline patience() const {
     return host::deadline_of(options.communicator, Clock::now()).longer_by(std::chrono::seconds(1));
   }
-  // Of the range of the results that is this rank's to bring to the other machines and back.
+  // Brings this rank's range of the results to the other machines and back.
   Result<void> allreduce_between(std::size_t count, wire::ElementType type, wire::Operator op,
                                  const Deadline& until);
 
@@ -168,7 +169,7 @@ Result<void> ParallelCommunicator::State::allreduce_slab(const Buffers& buffers,
                                                          const Deadline& until) {
   const auto& [in, out, count, type, op] = buffers;
   std::memcpy(group.slab(group.rank()), in, buffers.bytes());
-  // Nobody overwrites results that somebody still copies, either: who is here has copied.
+  // Nobody overwrites results that somebody still copies, either: a rank that is here has copied.
   const std::uint64_t what =
       count << 16 | static_cast<std::uint64_t>(type) << 8 | static_cast<std::uint64_t>(op);
   if (auto ready = group.barrier({what}, until); !ready) {

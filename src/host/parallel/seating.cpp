@@ -13,7 +13,7 @@
 namespace tributary::host {
 namespace {
 
-// Another one each time that a kernel boots.
+// Returns an id that is another one each time that a kernel boots.
 std::string boot_id() {
   std::ifstream file("/proc/sys/kernel/random/boot_id");
   std::string id;

@@ -8,16 +8,16 @@
 
 namespace tributary::host {
 
-// A number that processes which can share memory have alike, and others not; 0: it cannot be found
-// out. They run as one user in one network namespace. Those that were given different addresses
-// have an interface each, and are taken apart by that.
+// Returns a number that processes which can share memory have alike, and others do not; 0: it
+// cannot be found out. Such processes run as one user in one network namespace. Those that were
+// given different addresses have an interface each, and are taken apart by that.
 std::uint64_t machine_number(const std::string& given_address);
 
 // Where the ranks of a communicator are: its machines, in the order of the first rank of each, and
 // the ranks of one, in their order.
 class Seating {
  public:
-  // By rank, a number for its machine; 0: it has one of its own.
+  // `numbers` has, by rank, a number for its machine; 0: the rank has a machine of its own.
   explicit Seating(std::span<const std::uint64_t> numbers);
 
   std::uint32_t ranks() const { return static_cast<std::uint32_t>(machine_of_.size()); }
@@ -26,9 +26,9 @@ class Seating {
   const std::vector<std::uint32_t>& ranks_of(std::uint32_t machine) const {
     return ranks_of_[machine];
   }
-  // The rank's place among those of its machine.
+  // Returns the rank's place among those of its machine.
   std::uint32_t local_rank(std::uint32_t rank) const;
-  // Whether any machine has several.
+  // Tells whether any machine has several ranks.
   bool is_shared() const { return machines() != ranks(); }
 
  private:

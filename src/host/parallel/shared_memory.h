@@ -14,7 +14,7 @@ namespace tributary::host {
 class SharedMemory {
  public:
   static Result<SharedMemory> create(std::size_t bytes);
-  // As received from the process that made it. Its size is checked.
+  // Maps memory as received from the process that made it. Its size is checked.
   static Result<SharedMemory> map(FileDescriptor memory, std::size_t bytes);
 
   SharedMemory(SharedMemory&& other) noexcept;
@@ -33,7 +33,7 @@ class SharedMemory {
   std::size_t bytes_ = 0;
 };
 
-// Over a Unix socket.
+// These go over a Unix socket.
 Result<void> send_descriptor(int socket, int descriptor, Time until);
 Result<FileDescriptor> receive_descriptor(int socket, Time until);
 

@@ -20,7 +20,7 @@ struct Range {
   std::size_t size() const { return end - begin; }
 };
 
-// The part of `count` elements that is the rank's.
+// Returns the rank's part of `count` elements.
 constexpr Range share_of(std::size_t count, std::uint32_t rank, std::uint32_t ranks) {
   return {count * rank / ranks, count * (rank + 1) / ranks};
 }
