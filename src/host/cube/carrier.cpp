@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A communicator's allreduces over several interfaces.
+// This file has the carriers of allreduces over several interfaces.
 #include <algorithm>
 #include <chrono>
 #include <memory>
@@ -20,9 +20,9 @@
 namespace tributary::host {
 namespace {
 
-// Those of IP, and of TCP with its time stamps.
+// These are the headers of IP, and of TCP with its time stamps.
 constexpr std::uint32_t tcp_headers_bytes = 20 + 32;
-// For connections of all ranks at once, on hosts that do much else.
+// Connections of all ranks at once may take so long on hosts that do much else.
 constexpr auto connect_patience = std::chrono::seconds(20);
 
 constexpr Algorithm known_as[] = {{"bcube"}, {"mesh"}, {"bcube-switches"}, {"mesh-switches"}};
@@ -90,7 +90,7 @@ class CubeCarrier : public Carrier {
 
  protected:
   virtual Result<void> connect(Time until) = 0;
-  // How it goes, for people.
+  // Tells people how it goes.
   virtual std::string manner() = 0;
 
  private:

@@ -23,7 +23,7 @@ CubeFrame frame_of(Kind kind, std::size_t bytes) {
   return header;
 }
 
-// Whoever speaks another version may claim any.
+// A neighbour that speaks another version may claim any code.
 Error::Code code_of(std::uint8_t code) {
   return code < static_cast<std::uint8_t>(Error::Code::internal) ? static_cast<Error::Code>(code)
                                                                  : Error::Code::network;
@@ -131,7 +131,7 @@ Result<void> CubeReader::nonsense(const std::string& who) const {
               who + " sent what is no part of this collective" + install_the_same);
 }
 
-// What is in a frame, whose header has come.
+// Makes room for what is in a frame, whose header has come.
 void CubeReader::open() {
   left_ = header_.frame.bytes.value();
   text_.resize(header_.frame.kind == Kind::elements ? 0 : left_);

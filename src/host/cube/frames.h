@@ -16,7 +16,7 @@
 
 namespace tributary::host {
 
-// Before everything that goes over a connection between two ranks.
+// This header goes before everything that goes over a connection between two ranks.
 struct [[gnu::packed]] CubeFrame {
   enum class Kind : std::uint8_t {
     announcement = 1,  // of the collective that begins
@@ -33,7 +33,7 @@ struct [[gnu::packed]] CubeFrame {
 };
 static_assert(sizeof(CubeFrame) == 8);
 
-// Last words, as a frame of their own; and the error that those of a neighbour tell of.
+// These make last words, as a frame of their own, and the error that those of a neighbour tell of.
 std::vector<std::byte> last_words_about(const Error& why);
 Error told_error(const CubeFrame& header, wire::Bytes text);
 
@@ -43,11 +43,11 @@ class CubeWriter {
  public:
   CubeWriter(CubeSchedule& schedule, std::size_t stream, const RingAnnouncement& mine);
 
-  // What is to be sent now, one behind the other; both empty if nothing.
+  // Returns what is to be sent now, one behind the other; both are empty if nothing is.
   std::array<wire::Bytes, 2> sendable();
   void sent(std::size_t bytes);
   bool finished() const;
-  // What is left of the frame that was begun, and then last words.
+  // Returns what is left of the frame that was begun, and last words behind it.
   std::vector<std::byte> ending(const Error& why);
 
  private:
@@ -57,7 +57,7 @@ class CubeWriter {
   std::size_t stream_;
   std::vector<std::byte> control_;  // headers, and what is no element
   std::size_t control_sent_ = 0;
-  std::size_t left_ = 0;  // elements of the frame
+  std::size_t left_ = 0;  // bytes of elements in the frame
 };
 
 // What has come of a frame's header, from one collective to the next: the next one's announcement
@@ -77,13 +77,13 @@ class CubeReader {
   CubeReader(CubeSchedule& schedule, std::size_t stream, const RingAnnouncement& mine,
              CubeHeader& header);
 
-  // Where what comes is to be put; empty when it belongs to the next collective.
+  // Returns where what comes is to be put; empty when it belongs to the next collective.
   wire::MutableBytes receivable();
-  // Whether that is something of this collective, from `who`. Last words are the error that they
-  // tell of.
+  // Takes what came from `who`; fails if it is nothing of this collective. Last words are the error
+  // that they tell of.
   Result<void> received(std::size_t bytes, const std::string& who);
   bool joined() const { return joined_; }
-  // All of this collective.
+  // Tells whether all of this collective has come.
   bool has_all() const;
 
  private:

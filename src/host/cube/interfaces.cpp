@@ -17,7 +17,7 @@
 namespace tributary::host {
 namespace {
 
-// In a rank's hello; those that it does not have are 0.
+// The interfaces of a rank in its hello; those that it does not have are 0.
 struct [[gnu::packed]] Ends {
   struct [[gnu::packed]] End {
     wire::Ipv4Address address;

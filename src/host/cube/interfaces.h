@@ -14,27 +14,28 @@
 
 namespace tributary::host {
 
-// One of those over which this rank spreads vectors.
+// One of the interfaces over which this rank spreads vectors.
 struct CubeInterface {
   std::string name;
   wire::Ipv4Address address;
-  Listener listener;  // for the ranks below on its network
+  Listener listener;  // for lower ranks on its network
 };
 
-// By their names or addresses, in the order that is given; all of them listen. Without any, that of
-// `address`.
+// Opens interfaces by their names or addresses, in the order that is given; all of them listen. If
+// none is given, opens that of `address`.
 Result<std::vector<CubeInterface>> open_interfaces(const std::vector<std::string>& given,
                                                    wire::Ipv4Address address);
 
-// "eth1 (10.1.0.4)"
+// Names the interface: "eth1 (10.1.0.4)".
 std::string text_of(const CubeInterface& interface);
 
-// Whether it is up and has a carrier.
+// Tells whether it is up and has a carrier.
 bool is_running(const CubeInterface& interface);
 
-// Where its interfaces listen, as a rank tells the others.
+// Returns where its interfaces listen, as a rank tells the others.
 RendezvousEnd end_of(const std::vector<CubeInterface>& interfaces);
-// By rank and interface. All ranks have as many: otherwise it is an error, on all of them.
+// Returns endpoints by rank and interface. All ranks have as many: otherwise it is an error, on all
+// of them.
 Result<std::vector<std::vector<Endpoint>>> endpoints_of(const Meeting& meeting);
 
 }  // namespace tributary::host

@@ -17,7 +17,7 @@ std::uint64_t power(std::uint64_t base, std::uint32_t exponent) {
   return result;
 }
 
-// The ranks of a group, where so many ranks make a BCube.
+// Returns the number of ranks in a group; nothing if so many ranks make no BCube.
 std::optional<std::uint32_t> alpha_of(std::uint32_t world_size, std::uint32_t interfaces) {
   std::uint32_t alpha = 2;
   while (power(alpha, interfaces) < world_size) {

@@ -15,8 +15,8 @@ struct CubeNeighbour {
   std::uint32_t place = 0;  // among those of the group, by rank
 };
 
-// Which ranks share a network, one for each interface of a rank, and which of them a part of the
-// vector passes in turn.
+// Tells which ranks share a network, one for each interface of a rank, and which networks a part of
+// the vector passes in turn.
 //
 // BCube(alpha, beta) (Guo et al., "BCube: A High Performance, Server-centric Network Architecture
 // for Modular Data Centers", 2009): alpha^beta ranks with beta interfaces each; rank r has the
@@ -26,7 +26,7 @@ class CubeLayout {
  public:
   enum class Kind : std::uint8_t { bcube, mesh };
 
-  // What a rank has ports for in its hello.
+  // A rank has ports for so many in its hello.
   static constexpr std::uint32_t interfaces_max = 4;
 
   // Preconditions: two ranks or more, `rank` among them.
@@ -34,16 +34,16 @@ class CubeLayout {
                                std::uint32_t interfaces);
 
   std::uint32_t interfaces() const { return interfaces_; }
-  // Ranks that share the network of an interface.
+  // Returns how many ranks share the network of an interface.
   std::uint32_t group_size() const { return alpha_; }
-  // Those that share this rank's, itself included, in their order.
+  // Returns the ranks that share this rank's network, itself included, in their order.
   std::vector<std::uint32_t> group(std::uint32_t interface) const;
-  // This rank's place among them.
+  // Returns this rank's place among them.
   std::uint32_t place(std::uint32_t interface) const;
-  // All others of all groups; of a mesh, each rank once for every interface.
+  // Returns all others of all groups; in a mesh, each rank once for every interface.
   std::vector<CubeNeighbour> neighbours() const;
-  // By which interfaces a part of the vector is spread, in turn; and gathered, backwards. There are
-  // as many parts as interfaces, each of which begins with another.
+  // Returns the interfaces by which a part of the vector is spread, in turn; it is gathered
+  // backwards. There are as many parts as interfaces, each of which begins with another.
   std::vector<std::uint32_t> route(std::uint32_t part) const;
 
  private:

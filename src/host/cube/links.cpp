@@ -24,14 +24,14 @@ constexpr std::uint32_t cube_magic = 0x54524330;  // "TRC0", and the interface
 constexpr auto without_it =
     "; make a communicator without that interface (TRIBUTARY_INTERFACES), or mend it";
 
-// A kernel answers what it gets though its application is busy, and says when it has no room. So
-// for this long there is no way between them.
+// A kernel answers what it gets though its application is busy, and says when it has no room. So if
+// it says nothing for this long, there is no way between them.
 constexpr std::chrono::milliseconds silence_max{5000};
-// And it was tried again as often, which takes 3 s at least.
+// It was also tried again as often, which takes 3 s at least.
 constexpr unsigned repeats_min = 4;
 
-// Whoever only waits asks every second whether the other one is there. The kernel never gives up by
-// itself before failure_of() has seen it.
+// A rank that only waits asks every second whether the other one is there. The kernel never gives
+// up by itself before failure_of() has seen it.
 void keep_asking(int fd) {
   constexpr int interval_s = 1;
   constexpr int probes_max = 127;

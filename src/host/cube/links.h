@@ -32,22 +32,22 @@ struct CubeEnds {
   const std::vector<CubeInterface>& interfaces;
   const std::vector<std::vector<Endpoint>>& all;  // by rank and interface
 
-  // "rank 2 over eth1 (10.1.0.4)": this one.
+  // Names this rank: "rank 2 over eth1 (10.1.0.4)".
   std::string here(std::uint32_t interface) const;
-  // "rank 5 (10.1.0.9)"
+  // Names the other rank: "rank 5 (10.1.0.9)".
   static std::string there(const CubeLink& link);
 };
 
-// With every neighbour one, as layout.neighbours(); all ranks at once.
+// Connects with every neighbour, as layout.neighbours() lists them. All ranks call it at once.
 Result<std::vector<CubeLink>> connect_links(const CubeEnds& ends, Time until);
 
-// What the neighbour has said of why it goes no further, where that is what it sends next. Leaves
-// it there, as it does what belongs to the next collective.
+// Returns why the neighbour goes no further, where that is what it sends next. Leaves the words
+// there, as it does what belongs to the next collective.
 std::optional<Error> last_words_of(CubeLink& link);
 
-// Why a link has failed though neither end has ended: nothing while it has not.
+// Returns why a link has failed though neither end has ended; nothing while it has not.
 std::optional<Error> failure_of(const CubeEnds& ends, const CubeLink& link);
-// The connection broke, for that reason.
+// Returns the error that says that the connection broke, for that reason.
 Error broken(const CubeEnds& ends, const CubeLink& link, const std::string& why);
 
 }  // namespace tributary::host

@@ -39,7 +39,7 @@ CommunicatorOptions CubeNetworks::options_of(std::uint32_t interface) {
   options.local_world_size = 1;
   options.job = 0;  // groups are jobs of their own
   options.algorithm = default_protocol().name;
-  options.reproducible = false;  // of the whole, which asks for what makes it so
+  options.reproducible = false;  // the whole asks for what makes it so
   options.parameters.erase("interfaces");
   options.parameters.erase("report");
   options.parameters.erase("timeline");
@@ -107,7 +107,7 @@ void CubeNetworks::skip(const Call& call) {
   }
 }
 
-// Each by a thread, while this one looks at the interfaces.
+// Runs each by a thread, while this one looks at the interfaces.
 Result<void> CubeNetworks::run_all(const std::vector<Task>& tasks, const Deadline& until) {
   std::mutex mutex;
   std::condition_variable changed;

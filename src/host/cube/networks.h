@@ -29,10 +29,10 @@ class CubeNetworks final : public Runner {
   CubeNetworks(const CommunicatorOptions& options, Job job, const CubeLayout& layout,
                std::vector<CubeInterface> interfaces, std::vector<std::vector<Endpoint>> all);
 
-  // All ranks at once.
+  // All ranks call it at once.
   Result<void> connect();
-  // What the communicators have had to say since the last time, as by which algorithm each goes:
-  // "eth0: canary, ...; eth1: ..."
+  // Returns what the communicators have had to say since the last time, such as by which algorithm
+  // each goes: "eth0: canary, ...; eth1: ..."
   std::string take_notices();
 
   Result<void> run(const Call& call, Deadline until) override;
@@ -40,7 +40,7 @@ class CubeNetworks final : public Runner {
   bool retaining() override { return false; }  // its communicators answer by themselves
   const Job& job() const override { return job_; }
 
-  // The sums over all interfaces.
+  // Returns the sums over all interfaces.
   Figures figures() const;
 
  private:
@@ -57,7 +57,7 @@ class CubeNetworks final : public Runner {
   CubeLayout layout_;
   std::vector<CubeInterface> interfaces_;
   std::vector<std::vector<Endpoint>> all_;
-  std::mutex mutex_;  // of what the communicators say, each in its thread
+  std::mutex mutex_;  // guards what the communicators say, each in its thread
   std::string notices_;
   std::vector<Communicator> networks_;  // by interface; last, as they may speak when they end
 };

@@ -5,8 +5,8 @@
 
 namespace tributary::host {
 
-// Several interfaces of each rank, as BCube(alpha, beta) or as a mesh. It has no engine on
-// switches.
+// The protocol for several interfaces of each rank, as BCube(alpha, beta) or as a mesh. It has no
+// engine on switches.
 extern const HostProtocol cube_protocol;
 
 }  // namespace tributary::host

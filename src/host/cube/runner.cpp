@@ -20,11 +20,11 @@ namespace tributary::host {
 namespace {
 
 constexpr std::size_t burst_bytes = 262144;  // per system call
-// For those who know better who is late: a neighbour of that one tells.
+// A rank waits so long for those who know better who is late: a neighbour of that one tells.
 constexpr std::chrono::milliseconds hearsay_patience{500};
-// For last words to those who are behind.
+// Last words to neighbours that are behind may take so long.
 constexpr std::chrono::milliseconds last_words_patience{300};
-// For what a neighbour knows of a ring that broke: it may have to hear that itself before.
+// A neighbour may know so much later why a ring broke: it may have to hear that itself before.
 constexpr std::chrono::seconds explanation_patience{3};
 
 std::size_t grain_of(const Job& job, const Buffers& buffers) {
@@ -55,7 +55,7 @@ struct CubeRunner::Exchange {
            all_joined();
   }
 
-  // What goes to each neighbour, so that it knows why.
+  // Returns what goes to each neighbour, so that it knows why.
   std::vector<std::vector<std::byte>> endings(const Error& why) {
     std::vector<std::vector<std::byte>> all;
     for (auto& writer : writers) {
@@ -254,7 +254,7 @@ Result<void> CubeRunner::look_at_links() const {
   return {};
 }
 
-// Names the first that is not there, or else of whom something is missing.
+// Names the first neighbour that is not there, or else of whom something is missing.
 Error CubeRunner::lateness_of(const Exchange& exchange, const Deadline& until) const {
   const auto& schedule = exchange.schedule;
   const auto over = [&](std::size_t link) {
@@ -277,7 +277,8 @@ Error CubeRunner::lateness_of(const Exchange& exchange, const Deadline& until) c
                                     (missing.empty() ? "" : ": " + missing) + lateness};
 }
 
-// As far as they listen. What a connection does not take at once may be behind what waits there.
+// Tells the neighbours, as far as they listen. What a connection does not take at once may be
+// behind what waits there.
 void CubeRunner::tell(const std::vector<std::vector<std::byte>>& endings) {
   const auto until = Clock::now() + last_words_patience;
   for (std::size_t link = 0; link < links_.size(); ++link) {

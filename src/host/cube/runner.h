@@ -23,20 +23,20 @@ class CubeRunner final : public Runner {
   CubeRunner(Job job, const CubeLayout& layout, std::vector<CubeInterface> interfaces,
              std::vector<std::vector<Endpoint>> all);
 
-  // All ranks at once.
+  // All ranks call it at once.
   Result<void> connect(Time until);
 
   Result<void> run(const Call& call, Deadline until) override;
   void skip(const Call& /*call*/) override { ++sequence_; }
-  // While this rank is in a call of the ring: whether a neighbour has said why it goes no further,
-  // or a link has failed. That is passed on, and every further call fails.
+  // Is called while this rank is in a call of the ring. Fails if a neighbour has said why it goes
+  // no further, or a link has failed; that is passed on, and every further call fails.
   Result<void> hear();
-  // That ring broke: why, if a neighbour says so soon.
+  // Returns why that ring broke, if a neighbour says so soon; otherwise the error that it got.
   Error explain(const Error& why);
   bool retaining() override { return false; }
   const Job& job() const override { return job_; }
 
-  // Elements, over all connections of an interface.
+  // Elements that went over all connections of an interface.
   struct Traffic {
     std::uint64_t bytes_sent = 0;
     std::uint64_t bytes_received = 0;

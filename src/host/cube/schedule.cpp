@@ -10,7 +10,7 @@
 namespace tributary::host {
 namespace {
 
-// Less is not worth an addition, before the last.
+// Fewer bytes are not worth an addition, unless they are the last.
 constexpr std::size_t worthwhile_bytes = 16384;
 
 }  // namespace
@@ -165,7 +165,7 @@ void CubeSchedule::advance(Part& part) {
   }
 }
 
-// Adds what has come of all before it says so.
+// Adds what has come of all, and tells whether the step is complete.
 bool CubeSchedule::complete(Step& step) {
   if (step.target == nullptr) {
     return std::ranges::all_of(step.arrivals,

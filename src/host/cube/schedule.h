@@ -24,7 +24,7 @@ namespace tributary::host {
 // order of the ranks of a group, so that sums do not depend on who was faster. Floats of 16 and 8
 // bits are rounded after each addition.
 //
-// Needs as much memory as the vector has, for shares that have come and are not added yet.
+// It needs as much memory as the vector has, for shares that have come and are not added yet.
 class CubeSchedule {
  public:
   // Copies `in` to `out` if they differ, and works in `out`. The vector is cut, and added, at
@@ -34,10 +34,10 @@ class CubeSchedule {
   CubeSchedule& operator=(const CubeSchedule&) = delete;
 
   std::size_t streams() const { return streams_.size(); }
-  // What may be sent to that neighbour now; a piece of the stream, empty if nothing.
+  // Returns what may be sent to that neighbour now: a piece of the stream, empty if nothing.
   wire::Bytes sendable(std::size_t stream) const;
   void sent(std::size_t stream, std::size_t bytes);
-  // Where bytes from that neighbour are to be put; empty when all have come.
+  // Returns where bytes from that neighbour are to be put; empty when all have come.
   wire::MutableBytes receivable(std::size_t stream);
   void received(std::size_t stream, std::size_t bytes);
 
@@ -86,7 +86,7 @@ class CubeSchedule {
   };
   struct Step {
     std::vector<Arrival> arrivals;  // in the order of the ranks
-    // Of a step that adds: its share, and what comes to that.
+    // A step that adds has its share here, and what comes to that.
     std::byte* target = nullptr;
     std::size_t bytes = 0;
     std::size_t added = 0;
