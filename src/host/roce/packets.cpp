@@ -32,7 +32,7 @@ class HeaderBytes {
   std::size_t size_ = 0;
 };
 
-// Of a packet whose headers are `head`, and whose payload follows.
+// Returns the ICRC of a packet whose headers are `head`, and whose payload follows.
 std::uint32_t icrc_of(const Endpoint& source, const Endpoint& destination, wire::Bytes head,
                       wire::Bytes payload) {
   const auto udp_bytes = sizeof(wire::UdpHeader) + head.size() + payload.size() + wire::icrc_bytes;
@@ -56,7 +56,7 @@ void seal(Outbox& outbox, const Path& path, wire::Bytes head, wire::Bytes payloa
   outbox.push(path.there.endpoint, head, payload, icrc);
 }
 
-// CRC-32 backwards: which change of a CRC becomes `change` by `bytes` further bytes.
+// Runs CRC-32 backwards: returns which change of a CRC becomes `change` by `bytes` further bytes.
 std::uint32_t unwind(std::uint32_t change, std::size_t bytes) {
   struct Table {
     std::array<std::uint32_t, 256> entries{};

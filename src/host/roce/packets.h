@@ -27,7 +27,7 @@ struct Path {
   Station there;
 };
 
-// What follows a BTH depends on the opcode; the BTH's destination is the one's there.
+// What follows a BTH depends on the opcode; the BTH's destination is the QP over there.
 struct Sending {
   wire::BthHeader bth;
   const wire::RethHeader* reth = nullptr;
@@ -38,10 +38,11 @@ struct Sending {
 // Puts the packet into the outbox, with its ICRC. Precondition: !outbox.full().
 void send(Outbox& outbox, const Path& path, const Sending& sending);
 
-// A congestion notification packet (A17.9.3): the receiver of marked packets tells their sender.
+// Sends a congestion notification packet (A17.9.3): the receiver of marked packets tells their
+// sender.
 void send_congestion_notification(Outbox& outbox, const Path& path);
 
-// Whether the ICRC at the end of a packet is right that came from there.
+// Tells whether the ICRC at the end of a packet from `source` is right.
 bool has_right_icrc(wire::Bytes packet, const Endpoint& source, const Path& path);
 
 // An acknowledgement, positive or negative.

@@ -46,7 +46,7 @@ void Requester::poll(Outbox& outbox, Time now) {
   }
 }
 
-// The last before a pause, so that the pause ends.
+// The last packet before a pause asks, so that the pause ends.
 bool Requester::asks_for_acknowledgement(const Posted& posted) const {
   return next_ + 1 == posted.first + posted.packets || next_ + 1 - acknowledged_ >= limit_ ||
          next_ % tuning_.acknowledge_every == 0;
@@ -182,7 +182,7 @@ Time Requester::deadline() const {
   return timer_from_ + patience();
 }
 
-// Of what is repeated, less by a share that differs from one connection and time to the next:
+// What is repeated waits less by a share that differs from one connection and time to the next:
 // connections in step would overflow the same queue each time.
 Duration Requester::patience() const {
   const auto wait = rtt_.timeout(expirations_);

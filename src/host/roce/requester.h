@@ -20,7 +20,7 @@ namespace tributary::host::roce {
 // One RDMA WRITE with immediate.
 struct Write {
   wire::Bytes bytes;          // not empty; unchanged until it is acknowledged
-  std::uint64_t address = 0;  // over there
+  std::uint64_t address = 0;  // at the other end
   std::uint32_t key = 0;      // rkey
   std::uint32_t immediate = 0;
 };
@@ -43,11 +43,11 @@ class Requester {
   Time deadline() const;
   void expire(Time now);
 
-  // WRITEs, counted from the first.
+  // Returns how many WRITEs, counted from the first, are acknowledged.
   std::uint64_t acknowledged() const { return completed_; }
   std::uint64_t packets_acknowledged() const { return acknowledged_; }
   bool idle() const { return acknowledged_ == end_ || failure_; }
-  // Then nothing is sent any more.
+  // Once it has failed, nothing is sent any more.
   const std::optional<std::string>& failure() const { return failure_; }
   const Path& path() const { return path_; }
   const RoceStatistics& statistics() const { return statistics_; }
@@ -80,10 +80,10 @@ class Requester {
 
   std::deque<Posted> posted_;       // not acknowledged, or not whole
   std::uint64_t completed_ = 0;     // WRITEs before these
-  std::uint64_t acknowledged_ = 0;  // packets, and so on
+  std::uint64_t acknowledged_ = 0;  // packets, as are the next three
   std::uint64_t next_ = 0;
-  std::uint64_t sent_ = 0;  // behind the last that ever was
-  std::uint64_t end_ = 0;   // of what was posted
+  std::uint64_t sent_ = 0;  // behind the last that was ever sent
+  std::uint64_t end_ = 0;   // behind the last that was posted
 
   static constexpr std::uint32_t limit_max = 1 << 16;
   std::uint32_t limit_ = limit_max;  // packets ahead of acknowledgements

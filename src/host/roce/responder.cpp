@@ -6,7 +6,7 @@
 namespace tributary::host::roce {
 namespace {
 
-// Of an acknowledgement: without a limit on messages to come.
+// The syndrome of an acknowledgement that sets no limit on messages to come.
 constexpr std::uint8_t unlimited_credits = 0x1f;
 constexpr std::uint8_t invalid_request = 0x61;
 constexpr std::uint8_t access_error = 0x62;

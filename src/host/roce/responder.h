@@ -37,11 +37,12 @@ class Responder {
             const Tuning& tuning)
       : path_(path), mtu_(mtu), region_(region), tuning_(tuning), expected_(first_psn) {}
 
-  // A packet of this connection with the right ICRC. `marked`: by a congested switch (ECN).
+  // Takes a packet of this connection with the right ICRC. `marked`: a congested switch has marked
+  // it (ECN).
   void take(const wire::RoceView& packet, bool marked, Time now);
   void poll(Outbox& outbox);
 
-  // In order; the next one, if there is one.
+  // Returns the next one, in their order, if there is one.
   std::optional<Written> next_written();
 
   const Path& path() const { return path_; }
@@ -70,10 +71,10 @@ class Responder {
   std::optional<Message> open_;  // until its last packet
   std::deque<Written> written_;
 
-  bool acknowledge_ = false;         // is due
+  bool acknowledge_ = false;         // an acknowledgement is due
   bool complained_ = false;          // about what is missing now
-  std::optional<std::uint8_t> nak_;  // is due: its syndrome
-  bool notify_ = false;              // of congestion, is due
+  std::optional<std::uint8_t> nak_;  // a negative acknowledgement of this syndrome is due
+  bool notify_ = false;              // a notification of congestion is due
   Time notified_at_{};
   bool refuses_ = false;  // for ever
   RoceStatistics statistics_;

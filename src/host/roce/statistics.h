@@ -11,7 +11,7 @@ struct RoceStatistics {
   std::uint64_t retransmissions_sent = 0;  // of these
   std::uint64_t timeouts = 0;
   std::uint64_t acknowledgements_received = 0;
-  std::uint64_t sequence_errors_received = 0;  // negative ones, that is
+  std::uint64_t sequence_errors_received = 0;  // negative acknowledgements, that is
   std::uint64_t congestion_notifications_received = 0;
 
   std::uint64_t packets_received = 0;  // of RDMA WRITE, in order
