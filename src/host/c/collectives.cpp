@@ -35,8 +35,8 @@ struct Kind {
   wire::Operator op;
 };
 
-// What the communicator can look at: whether the type has the operator it says itself, and is in
-// step with the other ranks then.
+// Returns what the communicator can look at. Whether the type has the operator is for the
+// communicator to say, which is in step with the other ranks then.
 Result<Kind> kind_of(tributary_type type, int op) {
   if (tributary_type_size(type) == 0) {
     return invalid("there is no element type " + std::to_string(static_cast<int>(type)));
@@ -47,7 +47,7 @@ Result<Kind> kind_of(tributary_type type, int op) {
   return Kind{static_cast<wire::ElementType>(type), static_cast<wire::Operator>(op)};
 }
 
-// Of what is moved as it is.
+// Returns the kind of elements that are moved as they are.
 Result<Kind> kind_of(tributary_type type) {
   return kind_of(type, TRIBUTARY_SUM).map([](const Kind& kind) {
     return Kind{kind.type, wire::any_operator(kind.type)};
@@ -111,7 +111,7 @@ Result<Task> sketched_task(const float* in, float* out, std::size_t count,
   });
 }
 
-// Puts it with what this thread has begun to group; false if that is nothing.
+// Puts it into the group that this thread has begun; returns false if there is none.
 bool put_into_group(tributary_comm& comm, const Posted& posted) {
   const std::lock_guard lock(comm.mutex);
   const auto group = comm.groups.find(std::this_thread::get_id());
@@ -127,7 +127,7 @@ bool has_group(tributary_comm& comm) {
   return comm.groups.contains(std::this_thread::get_id());
 }
 
-// Returns when it is over.
+// Returns when the task is over.
 template <typename Make>
 tributary_result run(tributary_comm* comm, Make make) {
   return guarded([&]() -> Result<void> {
@@ -164,7 +164,7 @@ tributary_result post(tributary_comm* comm, tributary_request** request, Make ma
   });
 }
 
-// Whether it is there, and of this process.
+// Fails unless the request is there, and of this process.
 Result<void> is_ours(const tributary_request* request) {
   if (request == nullptr) {
     return invalid("there is no request");
@@ -174,14 +174,14 @@ Result<void> is_ours(const tributary_request* request) {
              : invalid("the request was made before this process forked, by its parent");
 }
 
-// What it has ended with; it is gone then.
+// Returns what the request has ended with; the request is gone then.
 tributary_result take(tributary_request** request) {
   const auto result = host::c::say((*request)->posting->outcome());
   tributary_request_free(request);
   return result;
 }
 
-// TRIBUTARY_IN_PROGRESS, or how it has ended.
+// Returns TRIBUTARY_IN_PROGRESS, or how the request has ended.
 tributary_result await(tributary_request** request, host::Time until) {
   if (request == nullptr || *request == nullptr) {
     return TRIBUTARY_SUCCESS;
@@ -192,7 +192,7 @@ tributary_result await(tributary_request** request, host::Time until) {
   return (*request)->posting->wait(until) ? take(request) : TRIBUTARY_IN_PROGRESS;
 }
 
-// Those of requests that are there, by their place.
+// Returns the postings of the requests, by their place; null where there is no request.
 Result<std::vector<host::Posting*>> postings_of(std::span<tributary_request* const> requests) {
   std::vector<host::Posting*> postings;
   for (const auto* request : requests) {

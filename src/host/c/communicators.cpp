@@ -27,7 +27,7 @@ Sharing sharing_of(const tributary_options* options) {
   return options != nullptr && options->share_machine ? Sharing::machine : Sharing::none;
 }
 
-// What is no variable.
+// Takes the options that are no variables.
 void take_the_rest(const tributary_options* given, CommunicatorOptions& options) {
   if (given == nullptr) {
     return;
@@ -38,7 +38,7 @@ void take_the_rest(const tributary_options* given, CommunicatorOptions& options)
   }
 }
 
-// An elastic world has told its rank and size itself.
+// The world may be elastic, and has told rank and size itself then.
 Result<void> keep(CommunicatorOptions options, Sharing sharing, Result<Communicator> made,
                   tributary_comm** comm) {
   if (made) {
@@ -65,7 +65,7 @@ struct Wish {
   std::int64_t key = 0;
 };
 
-// The ranks of the communicator that are this one's part, in their new order.
+// Returns the ranks of the communicator that are this one's part, in their new order.
 std::vector<std::uint32_t> part_of(const std::vector<Wish>& wishes, std::int64_t color) {
   std::vector<std::uint32_t> part;
   for (std::uint32_t rank = 0; rank < wishes.size(); ++rank) {
@@ -83,8 +83,8 @@ Result<void> gather_by(tributary_comm& comm, const void* in, void* out, std::siz
                            }});
 }
 
-// Of the ranks that are this one's part, by what all ranks of `comm` tell each other: all go
-// through it together, whatever their parts. The error of `comm` is kept in `failed`.
+// Returns an allgather of the ranks that are this one's part, by what all ranks of `comm` tell each
+// other: all go through it together, whatever their parts. The error of `comm` is kept in `failed`.
 host::Bootstrap::Allgather among(tributary_comm& comm, const std::vector<std::uint32_t>& members,
                                  std::optional<Error>& failed) {
   return [&](const void* in, void* out, std::size_t bytes) {
@@ -101,7 +101,7 @@ host::Bootstrap::Allgather among(tributary_comm& comm, const std::vector<std::ui
   };
 }
 
-// By the network that this rank's communicator goes by.
+// The part goes by the network that this rank's communicator goes by.
 CommunicatorOptions options_of_part(const tributary_comm& comm,
                                     const std::vector<std::uint32_t>& members) {
   auto options = host::options_of_part(comm.options);

@@ -22,7 +22,7 @@ using host::c::guarded;
 
 namespace {
 
-// What applies sums has said that it cannot.
+// The function that applies sums has said that it cannot.
 struct NotApplied {};
 
 std::chrono::nanoseconds so_many_nanoseconds(std::uint64_t given) {
@@ -76,7 +76,7 @@ Result<void> exchange_is_here(const tributary_gradient_exchange* exchange) {
              : invalid("the exchange was made before this process forked, by its parent");
 }
 
-// Calls use(exchange) for one that is there; what sums cannot be applied to ends.
+// Calls use(exchange) for one that is there, and ends one whose sums cannot be applied.
 template <typename Use>
 tributary_result with_exchange(tributary_gradient_exchange* exchange, Use use) {
   return guarded([&]() -> Result<void> {
@@ -105,7 +105,7 @@ Result<void> open_exchange(std::unique_ptr<tributary_gradient_exchange>& made,
   return made->stream->lend(over).map([&] { made->has_communicator = true; });
 }
 
-// The last rows of it that there is room for.
+// Writes the last rows that there is room for.
 void write_gei_rows(const GeiMatrix& gei, std::uint64_t& first, std::uint64_t* ranks,
                     std::size_t& rows) {
   const auto kept = gei.latest() - gei.first() + 1;

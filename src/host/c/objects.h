@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the pointers that C has point to.
+// These are what the pointers that C has point to.
 #pragma once
 
 #include <functional>
@@ -45,26 +45,26 @@ struct tributary_comm {
     }
   }
 
-  // In another process its threads are not there.
+  // In another process than that which made it, its threads are not there.
   bool is_here() const { return process == ::getpid(); }
 
   const tributary::CommunicatorOptions options;
   const tributary::host::Sharing sharing;                 // as it was asked for
-  const std::shared_ptr<tributary::host::Stream> stream;  // also of an exchange that is over it
+  const std::shared_ptr<tributary::host::Stream> stream;  // shared with an exchange that is over it
   const pid_t process = ::getpid();
 
-  std::mutex mutex;  // of what follows
+  std::mutex mutex;  // guards what follows
   // What threads have posted in a group that they have begun, and not ended.
   std::unordered_map<std::thread::id, std::vector<tributary::host::Posted>> groups;
 };
 
 struct tributary_sketch {
-  // Also of what is in flight.
+  // It is shared with what is in flight.
   std::shared_ptr<tributary::GradientSketch> sketch;
 };
 
-// Declared in the order in which they are needed: the exchange ends before its stream has the
-// communicator back.
+// Members are declared in the order in which they are needed: the exchange ends before its stream
+// has the communicator back.
 struct tributary_gradient_exchange {
   tributary_gradient_exchange(std::shared_ptr<tributary::host::Stream> of, std::size_t layer_count)
       : stream(std::move(of)), layers(layer_count) {}
@@ -95,7 +95,7 @@ struct tributary_request {
 
 namespace tributary::host::c {
 
-// Whether it is there, and of this process.
+// Fails unless the communicator is there, and of this process.
 Result<void> usable(const tributary_comm* comm);
 
 }  // namespace tributary::host::c

@@ -27,7 +27,7 @@ Result<SketchOptions> sketch_options_of(const tributary_sketch_options& given) {
                        static_cast<Rounding>(given.rounding), given.feedback != 0, given.seed};
 }
 
-// Calls make(options) for the sketch, or why there is none.
+// Calls make(options), which returns the sketch, or why there is none.
 template <typename Make>
 tributary_result create(tributary_sketch** sketch, const tributary_sketch_options* options,
                         Make make) {
