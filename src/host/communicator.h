@@ -48,10 +48,8 @@ struct FullPacket {
 struct MembershipState {
   std::uint64_t epoch = 0;      // counts memberships, from 1; 0: the world is fixed
   std::uint32_t newcomers = 0;  // ranks of this membership that were in none before; never rank 0
-  std::uint32_t waiting = 0;    // processes that wait to join with the next one, as far as this
-                                // rank has heard
-  bool ended = false;           // a rank is gone or regroups: this communicator carries out nothing
-                                // more
+  std::uint32_t waiting = 0;    // processes that wait to join, as far as this rank has heard
+  bool ended = false;           // somebody is gone, or regroups: no more is carried out here
 };
 
 // A group of ranks that reduce vectors together. All ranks call the same collectives in the same

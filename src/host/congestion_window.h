@@ -61,7 +61,6 @@ class CongestionWindow {
     marked_ += marked ? 1 : 0;
     full_ |= full;
     if (received_ >= (rule_.whole_round_trips ? round_ : size())) {  // more if the cap has fallen
-                                                                     // meanwhile
       adapt();
     }
     if (full) {

@@ -20,8 +20,7 @@ struct Error {
     mismatch,          // ranks called different collectives, or a sum cannot be right
     internal,
     aborted,           // by Communicator::abort()
-    membership_ended,  // the membership of an elastic world has ended: the message says what to do,
-                       // mostly Communicator::regroup()
+    membership_ended,  // that of an elastic world is over: the message says what to do
   };
   Code code = Code::internal;
   std::string message;

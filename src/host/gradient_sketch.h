@@ -16,8 +16,7 @@ class Pending;
 // What a sketch sends for each element.
 enum class SketchKind : std::uint8_t {
   grid,       // steps of a grid that all ranks share: the network adds them up as they are
-  quantiles,  // codes of the rank's own quantiles: every rank gets the codes of all, and decodes
-              // them
+  quantiles,  // codes of the rank's own quantiles: every rank decodes those of all
 };
 
 enum class Rounding : std::uint8_t {

@@ -127,10 +127,10 @@ class Rounds {
   StandingWords words_;
   std::vector<Standing> heard_;
   std::uint64_t latest_ = 0;                // iterations that the fastest rank has entered
-  std::vector<std::uint64_t> latest_then_;  // the same, when a rank was seen to enter its own, or
+  std::vector<std::uint64_t> latest_then_;  // latest_ when a rank was seen to enter its own, or
                                             // pulled
-  GeiMatrix::Row exchanged_;                // ranks whose gradient is in a sum, of the iteration
-                                            // that each is in
+  GeiMatrix::Row exchanged_;                // who has a gradient in a sum, of the iteration that
+                                            // each is in
   RankSet pulling_;
   RankSet dropped_;  // those that are pulling and whose gradients count no more
   GeiMatrix gei_;

@@ -115,8 +115,7 @@ class Ordering {
 
   NameTable table_;
   std::map<std::string, Posting> postings_;  // posted by this rank, and not over
-  std::map<std::string, Error> missed_;      // collectives that ended before this rank posted its
-                                             // part
+  std::map<std::string, Error> missed_;      // they ended before this rank posted its part
   std::uint64_t posted_ = 0;
   std::optional<Time> closed_at_;  // by waiting_time()
 
