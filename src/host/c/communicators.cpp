@@ -38,7 +38,7 @@ void take_the_rest(const tributary_options* given, CommunicatorOptions& options)
   }
 }
 
-// The world may be elastic, and has told rank and size itself then.
+// Rank and size are taken from the communicator, as an elastic world gives them itself.
 Result<void> keep(CommunicatorOptions options, Sharing sharing, Result<Communicator> made,
                   tributary_comm** comm) {
   if (made) {
@@ -59,7 +59,7 @@ host::Bootstrap::Allgather by(tributary_allgather_function allgather, void* cont
   };
 }
 
-// What a rank wants of a split.
+// Has what a rank wants of a split.
 struct Wish {
   std::int64_t color = -1;
   std::int64_t key = 0;

@@ -76,7 +76,7 @@ Result<void> exchange_is_here(const tributary_gradient_exchange* exchange) {
              : invalid("the exchange was made before this process forked, by its parent");
 }
 
-// Calls use(exchange) for one that is there, and ends one whose sums cannot be applied.
+// Calls use(exchange) if it is there, and aborts the communicator if a sum cannot be applied.
 template <typename Use>
 tributary_result with_exchange(tributary_gradient_exchange* exchange, Use use) {
   return guarded([&]() -> Result<void> {

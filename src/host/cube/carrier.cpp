@@ -61,7 +61,7 @@ Result<void> check_cube(const CommunicatorOptions& options) {
       .map([](const auto&) {});
 }
 
-// What the carriers of either kind have in common.
+// Has what the carriers of either kind have in common.
 class CubeCarrier : public Carrier {
  public:
   CubeCarrier(const CommunicatorOptions& options, const Job& job)

@@ -60,8 +60,8 @@ class CubeWriter {
   std::size_t left_ = 0;  // bytes of elements in the frame
 };
 
-// What has come of a frame's header, from one collective to the next: the next one's announcement
-// waits here.
+// Has what has come of a frame's header, from one collective to the next: the next one's
+// announcement waits here.
 struct CubeHeader {
   CubeFrame frame;
   std::size_t known = 0;  // bytes

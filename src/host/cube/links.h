@@ -25,7 +25,7 @@ struct CubeLink {
   bool has_ended = false;  // the other rank has closed it
 };
 
-// What the connections of a rank are made of; it outlives them.
+// Has what the connections of a rank are made of, and outlives them.
 struct CubeEnds {
   const Job& job;
   const CubeLayout& layout;

@@ -19,10 +19,10 @@
 
 namespace tributary::host {
 
-// Allreduces over several interfaces through switches: a communicator for each interface, of the
-// ranks that share its network, in which the switches add. Each part of the vector is reduced over
-// the networks of its route, one after the other, and all parts at once: in every step each
-// interface has another one, and a thread.
+// Carries out allreduces over several interfaces through switches. It has a communicator for each
+// interface, of the ranks that share its network, in which the switches add. Each part of the
+// vector is reduced over the networks of its route, one after the other, and all parts at once: in
+// every step each interface has another one, and a thread.
 class CubeNetworks final : public Runner {
  public:
   // `options` outlive it.

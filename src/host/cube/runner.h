@@ -15,9 +15,9 @@
 
 namespace tributary::host {
 
-// Allreduces over several interfaces by the hosts: connections with all neighbours, one thread for
-// all of them. A rank that fails tells its neighbours why, and these theirs, so that all end with
-// the error of the first. After that every further call fails.
+// Carries out allreduces over several interfaces by the hosts, with connections to all neighbours
+// and one thread for all of them. A rank that fails tells its neighbours why, and these theirs, so
+// that all end with the error of the first. After that every further call fails.
 class CubeRunner final : public Runner {
  public:
   CubeRunner(Job job, const CubeLayout& layout, std::vector<CubeInterface> interfaces,
@@ -44,7 +44,7 @@ class CubeRunner final : public Runner {
   const std::vector<Traffic>& traffic() const { return traffic_; }
 
  private:
-  // What is under way.
+  // The allreduce that is under way.
   struct Exchange;
 
   CubeEnds ends() const { return {job_, layout_, interfaces_, all_}; }

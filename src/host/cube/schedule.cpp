@@ -56,7 +56,7 @@ CubeSchedule::CubeSchedule(const Buffers& buffers, const CubeLayout& layout, std
     }
     steps.resize(2 * route.size());
   }
-  // Step by step, so that both ends of a stream have its pieces in the same order.
+  // Pieces are planned step by step, so that both ends of a stream have them in the same order.
   const auto stages = parts_.front().route.size();
   for (std::size_t stage = 0; stage < stages; ++stage) {
     for (std::size_t part = 0; part < parts_.size(); ++part) {

@@ -54,7 +54,7 @@ class CubeSchedule {
     std::size_t end = 0;
     std::size_t size() const { return end - begin; }
   };
-  // What goes to a neighbour, or comes from one, in a step of a part.
+  // A piece goes to a neighbour, or comes from one, in a step of a part.
   struct Piece {
     std::uint64_t start = 0;  // in the stream
     std::size_t bytes = 0;
@@ -77,7 +77,7 @@ class CubeSchedule {
     Stream out;
     Stream in;
   };
-  // What this rank gets from a neighbour in a step.
+  // This rank gets that from a neighbour in a step.
   struct Arrival {
     std::size_t stream = 0;
     std::uint64_t start = 0;  // in the stream

@@ -47,7 +47,8 @@ struct Format<reduce::float8_e4m3> : FloatBits<std::uint8_t, 3, 7, false, 0x7fu>
 template <>
 struct Format<reduce::float8_e5m2> : FloatBits<std::uint8_t, 2, 15, true, 0x7eu> {};
 
-// Tells whether the type is neither an integer nor a pair, nor one that only handlers know.
+// Tells whether the type is a float: neither an integer nor a pair, nor one that only handlers
+// know.
 constexpr bool is_float(wire::ElementType type) {
   return !wire::is_integer(type) && !wire::is_pair(type) && !wire::is_opaque(type);
 }

@@ -25,7 +25,7 @@ inline constexpr std::uint32_t world_size_max = 1u << 14;
 // begin with a chunk, and the last chunk may be shorter.
 class Quantiser {
  public:
-  // Precondition: a float type, and a world of 1 to world_size_max.
+  // Preconditions: the type is a float, and the world has 1 to world_size_max ranks.
   Quantiser(wire::ElementType type, std::uint32_t world_size);
 
   // The integers are i64 for f32 and f64, and i32 for smaller types.

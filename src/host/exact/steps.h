@@ -12,7 +12,7 @@
 
 namespace tributary::host::exact {
 
-// How a collective is carried out whose result has the same bits in whatever order the
+// Says how a collective is carried out whose result has the same bits in whatever order the
 // contributions come together.
 enum class Manner : std::uint8_t {
   as_it_is,  // nothing in it depends on the order

@@ -10,7 +10,7 @@
 
 namespace tributary::host {
 
-// What a communicator did, on this rank.
+// Has what a communicator did, on this rank.
 struct Conclusion {
   std::string title;  // which one: "job 7, 4 ranks"
   Duration lived{};

@@ -26,7 +26,7 @@ struct Entry {
   bool failed = false;
 };
 
-// What was recorded of collectives with the same key.
+// Has what was recorded of collectives with the same key.
 struct Tally {
   std::uint64_t calls = 0;
   std::uint64_t failures = 0;

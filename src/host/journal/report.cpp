@@ -51,7 +51,8 @@ std::string figures_line(const ProtocolStatistics& carried) {
   return line;
 }
 
-// Who comes last to a collective is in it for the shortest time; the others are in it, and wait.
+// A rank that comes last to collectives is in them for the shortest time; the others are in them,
+// and wait.
 std::string last_line(std::span<const Duration> ranks) {
   const auto least = std::ranges::min_element(ranks);
   const auto most = std::ranges::max_element(ranks);

@@ -11,7 +11,7 @@
 
 namespace tributary::host {
 
-// What is known when a communicator ends.
+// Has what is known when a communicator ends.
 struct Ending {
   std::string title;                // which communicator
   Duration lived{};                 // since it was made

@@ -12,7 +12,7 @@
 
 namespace tributary::host {
 
-// What a sum takes: a time for each sum, and a time for each of its elements.
+// A sum takes a time for itself, and a time for each of its elements.
 struct SumCost {
   double fixed_s = 0;
   double element_s = 0;

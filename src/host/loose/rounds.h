@@ -14,7 +14,7 @@
 
 namespace tributary::host {
 
-// How far apart ranks may be, and what becomes of who is further behind.
+// Says how far apart ranks may be, and what becomes of a rank that is further behind.
 struct LooseRule {
   // BSP: a layer is added up when everybody has its gradient; otherwise whenever somebody has.
   bool together = false;

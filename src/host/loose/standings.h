@@ -9,9 +9,9 @@
 
 namespace tributary::host {
 
-// How a rank stands when a round begins.
+// Says how a rank stands when a round begins.
 struct Standing {
-  // How many iterations it has entered, and how many it is done with: one less while it is in one.
+  // The rank has entered so many iterations, and is done with so many: one less while it is in one.
   std::uint64_t entered = 0;
   std::uint64_t finished = 0;
   bool wants = false;   // it waits for another rank's parameters

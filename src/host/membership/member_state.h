@@ -13,8 +13,8 @@
 
 namespace tributary::host {
 
-// What one process knows of its place in a keeper's world, from what the keeper has said, without
-// I/O. Questions that it cannot answer yet have no answer: ask again when more was heard.
+// Has what one process knows of its place in a keeper's world, from what the keeper has said. It
+// does no I/O. Questions that it cannot answer yet have no answer: ask again when more was heard.
 class MemberState {
  public:
   // Returns false after the last word: the keeper has turned this process away, or says nonsense.

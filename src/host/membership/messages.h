@@ -31,7 +31,7 @@ struct [[gnu::packed]] MemberGreeting {
 };
 static_assert(sizeof(MemberGreeting) == 200);
 
-// What goes over a connection after the greeting.
+// Words go over a connection after the greeting.
 enum class WordKind : std::uint16_t {
   // These go to the keeper.
   regroup = 1,  // RegroupWish

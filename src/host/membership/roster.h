@@ -58,7 +58,7 @@ class Roster {
     std::optional<std::vector<std::byte>> share;  // of the exchange in this membership
   };
   using Seats = std::vector<std::optional<Member>>;  // by rank; empty: gone
-  // What all that are left have asked for, taken together.
+  // Has what all that are left have asked for, taken together.
   struct Wishes {
     std::uint32_t count = 0;
     Time since = never;

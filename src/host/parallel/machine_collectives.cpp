@@ -20,7 +20,7 @@ namespace {
 // that they hear why it has failed.
 constexpr auto grace = std::chrono::seconds(1);
 
-// What the ranks of a machine do before the first collective.
+// The ranks of a machine do these before the first collective.
 constexpr std::uint64_t get_ready = 1;
 constexpr std::uint64_t hear_of_the_others = 2;
 

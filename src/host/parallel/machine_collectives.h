@@ -25,7 +25,7 @@ namespace tributary::host {
 // the other machines: by a communicator of these, whose ranks are machines.
 class MachineCollectives {
  public:
-  // What all ranks know of the communicator between the machines.
+  // All ranks know this of the communicator between the machines.
   struct Between {
     std::array<char, 32> algorithm{};
     std::uint32_t job = 0;

@@ -89,7 +89,7 @@ Result<std::vector<FileDescriptor>> gather(const std::string& name, std::uint32_
 
 }  // namespace
 
-// What one rank tells the first, and the first tells all.
+// One rank tells this to the first, and the first to all.
 struct MachineGroup::Message {
   std::uint64_t what = 0;
   BarrierOutcome outcome = BarrierOutcome::ok;

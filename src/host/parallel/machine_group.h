@@ -37,7 +37,7 @@ class MachineGroup {
   // is busy.
   std::uint64_t* pulse() { return pulse_of(rank()); }
 
-  // What a rank says when it comes to a barrier.
+  // A rank says this when it comes to a barrier.
   struct Word {
     std::uint64_t what = 0;         // what it is about to do, or did: the same for all
     const Error* failed = nullptr;  // why it could not, if so

@@ -59,7 +59,7 @@ Result<void> check(const ParallelOptions& options) {
   return {};
 }
 
-// How the group of machines that this rank belongs to works together.
+// Says how the group of machines that this rank belongs to works together.
 struct Between {
   CommunicatorOptions options;
   Hierarchy hierarchy;

@@ -14,7 +14,7 @@
 
 namespace tributary {
 
-// How ranks that share machines divide the work (section 3.4 of the NetReduce paper).
+// Says how ranks that share machines divide the work (section 3.4 of the NetReduce paper).
 enum class Hierarchy : std::uint8_t {
   parallel,  // parallel NetReduce: reduce-scatter in each machine, a ring per local rank between
              // the machines, all-gather in each machine

@@ -13,8 +13,8 @@ namespace tributary::host {
 // given different addresses have an interface each, and are taken apart by that.
 std::uint64_t machine_number(const std::string& given_address);
 
-// Where the ranks of a communicator are: its machines, in the order of the first rank of each, and
-// the ranks of one, in their order.
+// Knows where the ranks of a communicator are: its machines, in the order of the first rank of
+// each, and the ranks of one, in their order.
 class Seating {
  public:
   // `numbers` has, by rank, a number for its machine; 0: the rank has a machine of its own.

@@ -9,7 +9,7 @@
 
 namespace tributary::host {
 
-// What a rank has in shared memory at a time: a longer vector goes in pieces of this.
+// A rank has so much in shared memory at a time: a longer vector goes in pieces of this.
 inline constexpr std::size_t slab_bytes = std::size_t{4} << 20;
 
 // A part of a vector, in elements.

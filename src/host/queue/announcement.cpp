@@ -10,7 +10,7 @@
 namespace tributary::host {
 namespace {
 
-// Stands before each name.
+// A record stands before each name.
 struct [[gnu::packed]] Record {
   std::uint8_t name_bytes = 0;  // 0: there are no more
   Collective collective = Collective::barrier;

@@ -25,7 +25,7 @@ using host::call_of;
 using host::Clock;
 using host::Collective;
 
-// What rank 0 tells the others, so that there is nothing to differ in.
+// Rank 0 tells these to the others, so that there is nothing to differ in.
 struct Terms {
   std::int64_t fusion_bytes = 0;
   std::int64_t stall_warning_ns = 0;

@@ -78,7 +78,7 @@ class Ordering {
   std::vector<std::string> take_warnings();
 
  private:
-  // How a rank stands by a name when it votes.
+  // Says how a rank stands by a name when it votes.
   enum class Standing : std::uint8_t {
     unannounced,  // the name has no number, or one for what is over and was another shape
     alike,

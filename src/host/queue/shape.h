@@ -9,7 +9,7 @@
 
 namespace tributary::host {
 
-// What all ranks have to post alike under one name.
+// All ranks have to post this alike under one name.
 struct Shape {
   Collective collective = Collective::barrier;
   wire::ElementType type = wire::ElementType::f32;

@@ -10,12 +10,12 @@
 
 namespace tributary::host {
 
-// What every rank says at the beginning of a cycle, of itself and of the numbers of names. A
+// Every rank says this at the beginning of a cycle, of itself and of the numbers of names. A
 // bitwise and over all ranks tells what all of them say; so what a single one states for all to
 // hear is a bit that it clears.
 class Votes {
  public:
-  // What a rank states of itself.
+  // A rank states these of itself.
   enum class Fact : std::uint8_t {
     has_news,  // it has posted names without a number
     closed,    // it posts no more
@@ -50,7 +50,7 @@ class Votes {
   BitRows bits_;
 };
 
-// What every rank answers about the numbers that were asked for, in their order. A bitwise or over
+// Every rank answers this about the numbers that were asked for, in their order. A bitwise or over
 // all ranks puts the answers together.
 class Census {
  public:

@@ -27,11 +27,11 @@
 namespace tributary::host {
 namespace {
 
-// The version of words is in the lowest eight bits, before that of the rendezvous that follows.
+// The lowest eight bits count versions of words; above them is that of the rendezvous that follows.
 constexpr std::uint32_t right_version = rendezvous_version << 8 | 1;
 
-// What a rank tells the others: whether it is ready, where it is, and rank 0 where it listens.
-// Versions of the library agree on its size, the first two fields, and nothing more.
+// A rank tells the others whether it is ready, where it is, and rank 0 where it listens. Versions
+// of the library agree on a word's size, the first two fields, and nothing more.
 struct Word {
   static constexpr std::uint32_t right_magic = 0x74726962;
   std::uint32_t magic = right_magic;

@@ -12,7 +12,8 @@
 
 namespace tributary::host {
 
-// Whether ranks of one machine take part in the others' collectives together.
+// Says whether ranks that share a machine add up in its memory, and go to the other machines
+// together.
 enum class Sharing : std::uint8_t { none, machine };
 
 // Makes communicators of ranks that can tell each other something already, as those of MPI's and

@@ -11,7 +11,7 @@
 
 namespace tributary::host {
 
-// The side of all ranks but rank 0.
+// This is the side of all ranks but rank 0.
 class RendezvousGuest : public Rendezvous {
  public:
   // Makes one visit; null: rank 0 was not ready, so try again.

@@ -124,7 +124,7 @@ void RendezvousHost::reap_idle() {
 std::size_t RendezvousHost::wanted_bytes(const PendingConnection& connection) const {
   const auto heard = connection.heard.size();
   if (connection.state == State::stranger) {
-    // How long another version's greeting is nobody knows.
+    // Nobody knows how long another version's greeting is.
     const bool is_other =
         heard >= sizeof(RendezvousHelloStart) &&
         front_of<RendezvousHelloStart>(connection.heard).version.value() != rendezvous_version;

@@ -16,8 +16,8 @@
 
 namespace tributary::host {
 
-// Rank 0's side. Connections that do not speak this protocol, or that do not know the secret, are
-// closed and forgotten.
+// This is rank 0's side. Connections that do not speak this protocol, or that do not know the
+// secret, are closed and forgotten.
 class RendezvousHost : public Rendezvous {
  public:
   RendezvousHost(Listener listener, const RendezvousHello& mine, const Secret& secret)
@@ -45,7 +45,7 @@ class RendezvousHost : public Rendezvous {
     std::uint32_t rank = 0;
     std::vector<std::byte> heard;
   };
-  // Why the meeting fails for all, if it does.
+  // Says why the meeting fails for all, if it does.
   using Complaint = std::optional<std::string>;
 
   Result<bool> look(int fd, short events, Time until);

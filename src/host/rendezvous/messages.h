@@ -43,7 +43,7 @@ inline std::string_view text_of(const RendezvousName& name) {
   return {name.data(), static_cast<std::size_t>(end - name.begin())};
 }
 
-// What the other ranks need to know of a rank's end of a protocol, as the protocol writes it.
+// The other ranks need to know this of a rank's end of a protocol, which writes it.
 using RendezvousEnd = std::array<std::byte, 28>;
 
 // The most settings of a protocol that all ranks must have alike.
@@ -63,7 +63,7 @@ inline constexpr std::uint32_t rendezvous_window_max = 65536;
 // none.
 inline constexpr std::uint32_t rendezvous_ranks_max = 65534;
 
-// What every rank tells rank 0. Integers are big-endian.
+// Every rank tells this to rank 0. Integers are big-endian.
 struct [[gnu::packed]] RendezvousHello {
   wire::be32 magic{rendezvous_magic};
   wire::be16 version{rendezvous_version};

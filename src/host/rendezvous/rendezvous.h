@@ -15,7 +15,7 @@
 
 namespace tributary::host {
 
-// What the ranks know of each other when they have met.
+// Has what the ranks know of each other when they have met.
 struct Meeting {
   Job job;
   std::vector<Endpoint> ring;       // where each rank listens for its ring predecessor, by rank

@@ -12,7 +12,7 @@
 
 namespace tributary::host {
 
-// What tells one connection of a rendezvous from all others: each side drew a part of it.
+// Tells one connection of a rendezvous from all others: each side drew a part of it.
 struct RendezvousSession {
   RendezvousNonce host{};  // rank 0's
   RendezvousNonce guest{};
@@ -31,8 +31,8 @@ enum class RendezvousStep : std::uint32_t {
   word_to_member,
 };
 
-// What the ranks of a job were given to know each other by. Without one, proofs are zeros and are
-// believed.
+// The ranks of a job were given a secret to know each other by. Without one, proofs are zeros and
+// are believed.
 class Secret {
  public:
   // An empty text is no secret. This needs sodium_init().

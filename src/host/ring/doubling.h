@@ -65,9 +65,9 @@ class Exchange {
 
 // One rank's part in an allreduce by recursive doubling (Thakur, Rabenseifner and Gropp,
 // "Optimization of Collective Communication Operations in MPICH", 2005, section 4.1), without I/O:
-// for each step an exchange, and after it what it brings. Every sum is that of neighbouring ranks
-// in their order, so that all ranks come to the same bits, and an operator need not commute. Floats
-// of 16 and 8 bits are added in f32 and rounded in every step.
+// each step is an exchange, after which what it brought is added or taken. Every sum is that of
+// neighbouring ranks in their order, so that all ranks come to the same bits, and an operator need
+// not commute. Floats of 16 and 8 bits are added in f32 and rounded in every step.
 class DoublingSchedule {
  public:
   // `mine` outlives it. `grain`: the same as in RingSchedule.
@@ -76,7 +76,7 @@ class DoublingSchedule {
   Exchange exchange(const DoublingStep& step);
   // Adds or takes what came in the exchange of a step, on rank `rank`, when all of it has come.
   void complete(const DoublingStep& step, std::uint32_t rank);
-  // After the last step: puts the sum where it is wanted.
+  // Puts the sum where it is wanted, after the last step.
   void finish() const;
 
  private:

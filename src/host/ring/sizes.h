@@ -14,7 +14,7 @@ inline constexpr std::size_t doubling_bytes_max = 32768;
 // So many bytes are worth a receive; a schedule that waits for more would keep its neighbour
 // waiting.
 inline constexpr std::size_t ring_worthwhile_max = 8192;
-// Room for what has come and is not added yet; a multiple of every element's size.
+// There is so much room for what has come and is not added yet; a multiple of every element's size.
 inline constexpr std::size_t ring_staging_bytes = 131072;
 
 }  // namespace tributary::host

@@ -18,7 +18,7 @@ namespace tributary::host::roce {
 struct Station {
   Endpoint endpoint;
   std::uint32_t qp = 0;
-  // Whether its IPv4 headers have identifications, which a UDP socket is not told.
+  // Tells whether its IPv4 headers have identifications, which a UDP socket is not told.
   bool numbers_packets = false;
 };
 

@@ -156,8 +156,8 @@ void Requester::go_back(Time now) {
   timed_.reset();
 }
 
-// Additive increase, multiplicative decrease. Once in a round trip: all packets that are on the way
-// tell of the same queue.
+// Halves what is sent ahead, which otherwise grows additively, but once in a round trip: all
+// packets that are on the way tell of the same queue.
 void Requester::slow_down(std::uint32_t on_the_way, Time now) {
   if (on_the_way == 0 || now - slowed_down_at_ < rtt_.smoothed()) {
     return;  // nothing of this rank's is in that queue any more, or it was heeded already

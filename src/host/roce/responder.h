@@ -42,7 +42,7 @@ class Responder {
   void take(const wire::RoceView& packet, bool marked, Time now);
   void poll(Outbox& outbox);
 
-  // Returns the next one, in their order, if there is one.
+  // Returns the next WRITE that is whole, in their order, if there is one.
   std::optional<Written> next_written();
 
   const Path& path() const { return path_; }

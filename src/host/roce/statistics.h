@@ -5,7 +5,7 @@
 
 namespace tributary {
 
-// What a software endpoint of RoCEv2 sent and received.
+// Counts what a software endpoint of RoCEv2 sent and received.
 struct RoceStatistics {
   std::uint64_t packets_sent = 0;          // of RDMA WRITE
   std::uint64_t retransmissions_sent = 0;  // of these

@@ -7,9 +7,9 @@
 
 namespace tributary::host::sketch {
 
-// What decides how the elements of one vector are rounded. Each element draws from it by its index
-// alone (chance-inl.h), so that it is the same on every CPU, and in whatever pieces one goes
-// through the vector.
+// Decides how the elements of one vector are rounded. Each element draws from it by its index alone
+// (chance-inl.h), so that it is the same on every CPU, and in whatever pieces one goes through the
+// vector.
 struct Chance {
   std::uint32_t first = 0;
   std::uint32_t second = 0;

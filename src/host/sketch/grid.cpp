@@ -40,7 +40,7 @@ struct Nearest {
   }
 };
 
-// Rounds up as often as the fraction says that is above the integer below.
+// Rounds up with a probability that is the fraction above the integer below.
 struct ByChance {
   Chance chance;
 

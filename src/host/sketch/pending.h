@@ -34,9 +34,10 @@ class Pending {
   std::span<const float> elements() const {
     return options().feedback ? std::span<const float>(sketch_.residual_) : in_;
   }
-  // What is kept back: what was given is to be taken away from it. Empty without feedback.
+  // Returns what is kept back, from which what was given is to be taken away; empty without
+  // feedback.
   std::span<float> kept() { return sketch_.residual_; }
-  // The basis of a matrix, kept for the next round.
+  // Returns the basis of a matrix, which is kept for the next round.
   std::vector<float>& basis() { return sketch_.basis_; }
   std::uint64_t round() const { return sketch_.rounds_; }
   void end() { ++sketch_.rounds_; }

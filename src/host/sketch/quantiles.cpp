@@ -29,7 +29,7 @@ struct Range {
 HWY_BEFORE_NAMESPACE();
 namespace tributary::host::sketch::HWY_NAMESPACE {
 
-// Puts a whole chunk together with what was found before.
+// Adds a whole chunk to the range that was found before.
 void widen(Range& range, const float* elements) {
   const hn::ScalableTag<float> d;
   auto least = hn::Set(d, range.least);
@@ -68,8 +68,8 @@ HWY_INLINE auto bucket_of(D d, V element, const float* edges, std::size_t codes)
   return bucket;
 }
 
-// Goes up as often as the part says that the element has of the distance from the value below to
-// the one above. There is none above the last: 0 / 0 is no reason to go there.
+// Goes up with a probability that is the element's part of the distance from the value below to the
+// one above. There is none above the last: 0 / 0 is no reason to go there.
 template <class D, class V, class VI>
 HWY_INLINE VI by_chance(D d, V element, VI below, const Quantiles& quantiles, const Chance& chance,
                         std::size_t index) {
@@ -143,7 +143,7 @@ std::vector<float> sample_of(std::span<const float> elements, const Range& range
   std::vector<float> sample(std::min(elements.size(), sample_elements));
   const auto stride = static_cast<double>(elements.size()) / static_cast<double>(sample.size());
   for (std::size_t i = 0; i < sample.size(); ++i) {
-    // The distances are not equal, as those in a matrix may be.
+    // Elements are not drawn at equal distances, which a matrix may have as well.
     const double within = static_cast<double>(mixed(i) >> 11) * 0x1p-53;
     const auto at = static_cast<std::size_t>((static_cast<double>(i) + within) * stride);
     sample[i] = elements[elements.size() == sample.size() ? i : std::min(at, elements.size() - 1)];

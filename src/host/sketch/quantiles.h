@@ -21,12 +21,11 @@ inline constexpr std::size_t sample_elements = std::size_t{1} << 16;
 // into each, as far as elements differ.
 struct Quantiles {
   unsigned bits = 8;
-  // Where bucket i begins, but for the first, which has all below the second. Edges do not
-  // decrease.
+  // Bucket i begins here, but for the first, which has all below the second. Edges do not decrease.
   std::array<float, codes_max> edges{};
-  // What the code i stands for. By rounding to nearest it is the mean of a bucket's two quantiles;
-  // by chance it is the quantile itself, from the least element to the greatest, so that each
-  // element has one below and one above. All of them are NaN if some element is not finite.
+  // Code i stands for this value. By rounding to nearest it is the mean of a bucket's two
+  // quantiles; by chance it is the quantile itself, from the least element to the greatest, so that
+  // each element has one below and one above. All of them are NaN if some element is not finite.
   std::array<float, codes_max> values{};
 
   std::size_t codes() const { return std::size_t{1} << bits; }

@@ -31,7 +31,7 @@ class Bell {
   bool rung_ = false;
 };
 
-// How a collective that was posted has ended, if it has. Any thread may ask.
+// Tells how a collective that was posted has ended, if it has. Any thread may ask.
 class Posting {
  public:
   using Told = std::function<void(const Result<void>& outcome)>;

@@ -26,7 +26,7 @@ namespace tributary::host {
 // A collective that is to be carried out.
 struct Task {
   std::optional<Call> call;  // such tasks of a group may go as one
-  // What is carried out if there is no call.
+  // This is carried out if there is no call.
   std::function<Result<void>(Communicator&)> run;
 };
 
@@ -46,7 +46,7 @@ class Stream {
   static Result<std::unique_ptr<Stream>> over(Communicator communicator);
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
-  // Carries out first what was posted.
+  // Carries out what was posted before it ends.
   ~Stream();
 
   // Posts collectives that are carried out one behind the other, with nothing else in between.
@@ -56,7 +56,7 @@ class Stream {
   // What is outstanding, and what is posted later, fails.
   void abort();
 
-  // Behind what was posted, `use` is given the communicator, which is its own until take_back(),
+  // Gives the communicator to `use`, behind what was posted. It stays lent until take_back(),
   // unless `use` fails. Whatever is posted meanwhile is refused, also by a call that waits.
   Result<void> lend(std::function<Result<void>(Communicator&)> use);
   void take_back();

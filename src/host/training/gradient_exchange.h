@@ -17,14 +17,14 @@
 
 namespace tributary {
 
-// How far ranks that train together may be apart (section 5.3 of the gradient sketch's paper).
+// Says how far ranks that train together may be apart (section 5.3 of the gradient sketch's paper).
 enum class Synchrony : std::uint8_t {
   bsp,  // all are in the same iteration, and every sum has everybody in it
   ssp,  // nobody is more than `staleness` iterations behind the fastest
   asp,  // everybody goes on as fast as it can
 };
 
-// What becomes of a rank that would fall further behind than that.
+// Says what becomes of a rank that would fall further behind than that.
 enum class Stale : std::uint8_t {
   wait,  // the others wait for it
   // As in the paper, what is left of the rank's iteration is dropped, and it goes on with the

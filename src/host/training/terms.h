@@ -11,7 +11,7 @@
 
 namespace tributary::host {
 
-// What an exchange of gradients is about, as rank 0 tells the others.
+// Has what an exchange of gradients is about, as rank 0 tells the others.
 struct Terms {
   // Rank 0's values count for all ranks.
   std::uint64_t together = 0;

@@ -13,7 +13,7 @@
 
 namespace tributary::host {
 
-// Where packets go directly over Ethernet, and by which type.
+// Says where packets go directly over Ethernet, and by which type.
 struct EthernetLink {
   int interface_index = 0;  // 0: they go over IP
   std::uint16_t ethertype = 0;

@@ -10,7 +10,7 @@
 
 namespace tributary::host {
 
-// Room for the control data of one datagram of a socket with IP_RECVTOS.
+// The control data of one datagram of a socket with IP_RECVTOS has room in this.
 inline constexpr std::size_t ecn_control_bytes = CMSG_SPACE(sizeof(int));
 
 // Returns the ECN bits that a control message tells; 0 for none, or for another message.

@@ -12,8 +12,8 @@
 
 namespace tributary::host {
 
-// What a progress thread looks after. Everything is called on the progress thread, with
-// the owner away; wants_progress() by the owner, too, as it leaves.
+// A progress thread looks after this. Everything is called on the progress thread, with the owner
+// away; wants_progress() by the owner, too, as it leaves.
 class ProgressTarget {
  public:
   virtual ~ProgressTarget() = default;

@@ -7,7 +7,8 @@
 namespace tributary::host::tuning {
 namespace {
 
-// A longer time, of decades, has no place in a duration, and is just as long for whoever chooses.
+// Times are bounded by decades: a longer one has no place in a duration, and is no worse for
+// whoever chooses.
 constexpr double more_max = 1e18;
 
 // Returns the time on the line through both, which does not fall.

@@ -17,9 +17,9 @@ namespace tributary::host::tuning {
 enum class Means : std::uint8_t { carrier, doubling, ring };
 inline constexpr std::size_t means_count = 3;
 
-// How long an allreduce takes by each means and size, as far as it was measured. In between it is
-// interpolated, so that every two sizes beside each other have a latency and a bandwidth of their
-// own.
+// Tells how long an allreduce takes by each means and size, as far as it was measured. Times in
+// between are interpolated, so that every two sizes beside each other have a latency and a
+// bandwidth of their own.
 class CostTable {
  public:
   struct Measured {

@@ -23,7 +23,7 @@ namespace {
 
 using Times = std::array<std::int64_t, repetitions>;  // ns
 
-// What came of a trial.
+// Has what came of a trial.
 struct Outcome {
   Times times{};
   std::int64_t failed = 0;  // ranks for which the carrier has

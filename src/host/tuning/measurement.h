@@ -19,11 +19,11 @@ bool may_double(const CommunicatorOptions& options);
 // Returns how long measuring may take by these options; 0: it is off.
 Duration time_allowed(const CommunicatorOptions& options);
 
-// What ranks measured together: the same on all of them, but for the text.
+// Has what ranks measured together. It is the same on all of them, but for the text.
 struct Measurement {
   CostTable costs;
   Duration taken{};  // what measuring took; 0: nothing was measured
-  // Why nothing counts: the carrier failed in a trial, for some rank. Empty: it did not.
+  // Says why nothing counts: the carrier failed in a trial, for some rank. Empty: it did not.
   std::string failure{};
   // "8 B: canary 0.210 ms, doubling 0.104 ms; 4 KiB: ..."
   std::string text(std::string_view carrier) const;
