@@ -5,7 +5,7 @@
 
 namespace tributary::host {
 
-// Machines are handed points of this clock; only drivers read it, tests invent it.
+// Machines are handed points of this clock. Only drivers read it; tests invent the points.
 using Clock = std::chrono::steady_clock;
 using Time = Clock::time_point;
 using Duration = Clock::duration;

@@ -44,7 +44,7 @@ struct FullPacket {
   std::uint32_t total = 0;  // the whole packet from its IP header on, or behind its Ethernet header
 };
 
-// How things stand in an elastic world, whose ranks change from one membership to the next.
+// Says how things stand in an elastic world, whose ranks change from one membership to the next.
 struct MembershipState {
   std::uint64_t epoch = 0;      // counts memberships, from 1; 0: the world is fixed
   std::uint32_t newcomers = 0;  // ranks of this membership that were in none before; never rank 0
@@ -228,8 +228,8 @@ class Communicator {
   static Result<Communicator> create(const CommunicatorOptions& options, host::Listener* listener,
                                      const Result<void>& ready = {},
                                      const std::atomic<bool>* given_up = nullptr);
-  // Ranks of one machine take part in the others' collectives together. No other communicator has
-  // the same `name`. Handlers and sparse vectors are refused.
+  // Ranks that share a machine add up in its memory, and go to the other machines together. No
+  // other communicator has the same `name`. Handlers and sparse vectors are refused.
   static Result<Communicator> create_sharing(const CommunicatorOptions& options,
                                              const host::Seating& seating, const std::string& name,
                                              host::Listener* listener);
@@ -259,13 +259,13 @@ class Communicator {
   friend class CollectiveQueue;
   friend class GradientExchange;
   friend class host::Stream;
-  // Tells whether the call's arguments make sense. It sends nothing; any thread may call it at any
+  // Fails if the call's arguments make no sense. It sends nothing; any thread may call it at any
   // time.
   Result<void> check(const host::Call& call) const;
   Result<void> run(const host::Call& call);
   // Does the same as run(), but every rank is in the result even where other calls leave some out.
   Result<void> run_with_all(const host::Call& call);
-  // Tells whether run_with_all() would refuse the call, as all ranks do if it is too large.
+  // Fails if run_with_all() would refuse the call, as all ranks do if it is too large.
   Result<void> check_with_all(const host::Call& call) const;
   // Does the same as run_with_all(), but the call appears in no statistics.
   Result<void> run_aside(const host::Call& call);

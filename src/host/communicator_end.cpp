@@ -49,7 +49,7 @@ void Communicator::State::end() {
   quietly([this] { finalize(); });
 }
 
-// Rank 0 alone says it: whoever asked for the report looks there.
+// Rank 0 alone tells the report: whoever asked for it looks there.
 void Communicator::State::report() {
   if (!journal || !journal->has_report()) {
     return;
@@ -67,7 +67,7 @@ void Communicator::State::report() {
   }
 }
 
-// Every rank that has somebody to tell says it.
+// Every rank that has somebody to tell says what it has done.
 void Communicator::State::conclude() {
   if (!selected || log_level != host::LogLevel::info || (!options.on_notice && options.rank != 0)) {
     return;

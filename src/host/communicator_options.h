@@ -18,13 +18,13 @@ namespace tributary {
 // Options of protocols by name, as text; docs/reference/library.md lists them.
 using Parameters = std::map<std::string, std::string, std::less<>>;
 
-// What happens when switches do not reduce.
+// Says what happens when switches do not reduce.
 enum class Fallback : std::uint8_t {
   allow,  // the hosts reduce instead; a notice says so once, and statistics count it
   error,  // create(), or the collective, fails
 };
 
-// How this process comes into its world, and whether the world can change.
+// Says how this process comes into its world, and whether the world can change.
 enum class Membership : std::uint8_t {
   fixed,    // it has a rank, and the ranks stay the same
   elastic,  // it has a rank among those who found the world; Communicator::regroup() changes it
@@ -40,10 +40,11 @@ struct CommunicatorOptions {
   std::string
       rendezvous;  // "address:port"; rank 0 listens there, or the keeper of an elastic world
   Membership membership = Membership::fixed;
-  // How long a newcomer waits to be taken in.
+  // A newcomer waits so long to be taken in.
   std::chrono::nanoseconds join_timeout = std::chrono::minutes(10);
   // A long random text that only the ranks of this job know, and that is the same for all of them.
-  // Who comes to the rendezvous without knowing it is turned away; empty: everybody is believed.
+  // Whoever comes to the rendezvous without knowing it is turned away; empty: everybody is
+  // believed.
   std::string secret;
   std::string local_address;           // IPv4; empty: the one that routes to the rendezvous
   std::uint32_t local_world_size = 1;  // ranks on this machine
@@ -62,10 +63,10 @@ struct CommunicatorOptions {
   // The number by which switches know the job; 0: rank 0 draws one. It and the next three options
   // are the same on all ranks.
   std::uint32_t job = 0;
-  // How collectives are carried out. A name that a protocol has ("canary") chooses that protocol.
-  // "ring": by the hosts alone, over TCP. "auto": by the protocol that `parameters` are for, or
-  // else by the one that needs none; but by the ring where switches do not take part, and for sizes
-  // for which ranks measured at creation that hosts are faster (the parameter "tune").
+  // Says how collectives are carried out. A name that a protocol has ("canary") chooses that
+  // protocol. "ring": by the hosts alone, over TCP. "auto": by the protocol that `parameters` are
+  // for, or else by the one that needs none; but by the ring where switches do not take part, and
+  // for sizes for which ranks measured at creation that hosts are faster (the parameter "tune").
   std::string algorithm = "auto";
   Fallback fallback = Fallback::allow;
   // The same contributions give the same bits, whatever carries them, in whichever order they come,

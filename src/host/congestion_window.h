@@ -6,7 +6,7 @@
 
 namespace tributary::host {
 
-// What differs between the protocols that use a CongestionWindow.
+// Has what differs between the protocols that use a CongestionWindow.
 struct WindowRule {
   std::uint32_t start = 2;
   double ssthresh = 64;  // to begin with
@@ -17,9 +17,9 @@ struct WindowRule {
   bool whole_round_trips = false;
 };
 
-// How many packets a worker may have on the way to be added up: Figure 5 of "In-Network Aggregation
-// for Shared Machine Learning Clusters", which yields as DCTCP does. Results are implicit
-// acknowledgments.
+// Bounds how many packets a worker may have on the way to be added up. It is that of Figure 5 of
+// "In-Network Aggregation for Shared Machine Learning Clusters", and yields as DCTCP does. Results
+// are implicit acknowledgments.
 class CongestionWindow {
  public:
   static constexpr std::uint32_t initial = WindowRule{}.start;  // as in the figure

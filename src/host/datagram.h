@@ -49,7 +49,7 @@ struct Datagram {
 
   wire::Bytes header() const { return {header_space.data(), header_bytes}; }
   wire::Bytes trailer() const { return {trailer_space.data(), trailer_bytes}; }
-  // Precondition: assigned with this type.
+  // Precondition: assign() was called with this type.
   template <typename Header>
   const Header& header_as() const {
     assert(header_bytes == sizeof(Header));

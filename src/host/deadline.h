@@ -54,7 +54,8 @@ class Deadline {
   bool passed(Time now) const { return now >= due(); }
   // Returns until when to wait at most before looking whether the deadline was brought forward.
   Time next_look() const { return std::min(due(), Clock::now() + look_interval); }
-  // Returns how an error message about `what` begins: with which limit it was, once one has passed.
+  // Returns how an error message about `what` begins, once the deadline has passed: it says which
+  // of the limits that was.
   std::string explain(std::string_view what) const;
 
  private:

@@ -9,7 +9,7 @@
 
 namespace tributary {
 
-// Why a call of the host library failed. The message is for people and says what to do.
+// Says why a call of the host library failed. The message is for people and says what to do.
 struct Error {
   enum class Code : std::uint8_t {
     invalid_argument,  // the caller's fault: nothing was sent

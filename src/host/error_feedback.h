@@ -18,7 +18,8 @@
 
 namespace tributary {
 
-// Which elements of a vector are sent. Zeros never are; a NaN always is, as it counts as greatest.
+// These select which elements of a vector are sent. Zeros never are; a NaN always is, as it counts
+// as greatest.
 struct TopK {  // the k of the greatest magnitude; of equal ones the first
   std::size_t k = 0;
 };

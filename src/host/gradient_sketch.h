@@ -13,7 +13,7 @@ namespace host::sketch {
 class Pending;
 }
 
-// What a sketch sends for each element.
+// Says what a sketch sends for each element.
 enum class SketchKind : std::uint8_t {
   grid,       // steps of a grid that all ranks share: the network adds them up as they are
   quantiles,  // codes of the rank's own quantiles: every rank decodes those of all
@@ -26,7 +26,7 @@ enum class Rounding : std::uint8_t {
 
 struct SketchOptions {
   SketchKind kind = SketchKind::grid;
-  // Bits that an element takes on its way: 16, 8 or 4; for quantiles 8, 4 or 2; for a matrix's
+  // An element takes so many bits on its way: 16, 8 or 4; for quantiles 8, 4 or 2; for a matrix's
   // factors also 32, which are floats.
   unsigned bits = 8;
   Rounding rounding = Rounding::stochastic;
@@ -46,7 +46,8 @@ struct LowRank {
   std::size_t rank = 0;  // from 1 to the lesser of rows and columns
 };
 
-// How one of a rank's vectors, say a layer's gradient, is sketched from call to call.
+// Says how one of a rank's vectors, say a layer's gradient, is sketched, and keeps what goes on
+// from call to call.
 class GradientSketch {
  public:
   // It serves vectors of `count` elements.

@@ -11,7 +11,7 @@
 
 namespace tributary::host {
 
-// Where a worker listens for packets (UDP; the port is 0 directly over Ethernet).
+// Says where a worker listens for packets (UDP; the port is 0 directly over Ethernet).
 struct Endpoint {
   wire::Ipv4Address address;
   std::uint16_t port = 0;
@@ -24,7 +24,7 @@ std::string to_string(const Endpoint& endpoint);
 // The secret of one job; whoever does not have it cannot forge fingerprints.
 using JobKey = std::array<std::uint8_t, 16>;
 
-// What the ranks of a communicator agreed on when they met.
+// Has what the ranks of a communicator agreed on when they met.
 struct Job {
   std::uint32_t id = 0;
   JobKey key{};
@@ -38,8 +38,8 @@ struct Job {
   const Endpoint& self() const { return peers[rank]; }
 };
 
-// The key of the job's collective number `call`: nothing of one call passes for part of another,
-// also where a rank refused a call that the others made, or where ids came round.
+// Returns the key of the job's collective number `call`: nothing of one call passes for part of
+// another, also where a rank refused a call that the others made, or where ids came round.
 JobKey key_of_call(const JobKey& job, std::uint64_t call);
 
 // Names the run of a job whose ranks agreed on that key when they met: what another run has left in

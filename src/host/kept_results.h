@@ -14,8 +14,8 @@
 
 namespace tributary::host {
 
-// The latest results of a protocol whose packets have `Header`, numbered through all collectives:
-// each takes the place of the one that is capacity() before it.
+// Keeps the latest results of a protocol whose packets have `Header`, numbered through all
+// collectives: each takes the place of the one that is capacity() before it.
 template <typename Header>
 class KeptResults {
  public:

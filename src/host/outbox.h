@@ -10,7 +10,8 @@
 
 namespace tributary::host {
 
-// Where machines put what they want sent; bounded, so that a machine stops when the driver does.
+// Machines put here what they want sent. It is bounded, so that a machine stops when the driver
+// does.
 class Outbox {
  public:
   explicit Outbox(std::size_t capacity) : slots_(capacity) {}

@@ -16,8 +16,8 @@
 
 namespace tributary::host {
 
-// What the ranks found out about the network between them; the same on all of them, but for the
-// text.
+// Has what the ranks found out about the network between them. It is the same on all of them, but
+// for the text.
 struct Observation {
   std::uint32_t ranks = 0;
   std::uint32_t summed = 0;  // ranks that saw what they looked for
@@ -29,7 +29,7 @@ struct Observation {
 struct Choice {
   std::string algorithm;  // not "auto"
   std::string notice;     // one line: by which algorithm, and why
-  // Why hosts do what switches were to do; empty: they do not.
+  // Says why hosts do what switches were to do; empty: they do not.
   std::string fallback{};
 };
 
@@ -40,13 +40,13 @@ using Probe = std::vector<std::size_t>;
 // network that drops all packets of a protocol is not waited for longer.
 inline constexpr Duration probe_patience = std::chrono::seconds(5);
 
-// What ranks look for while they try, and for how long.
+// Has what ranks look for while they try, and for how long.
 struct Watch {
   std::function<bool()> seen = [] { return true; };
   Duration patience = probe_patience;
 };
 
-// What a rank tries by `runner`.
+// An attempt is what a rank tries by `runner`.
 using Attempt = std::function<Result<void>(Runner& runner, const Deadline& until)>;
 // Returns the deadline of an attempt. It leaves ranks some of the time, to tell each other what
 // came of the attempt.

@@ -26,7 +26,7 @@ struct Place {
   std::uint32_t mtu = 0;  // IP bytes
 };
 
-// What a rank tells the others of its end of a protocol.
+// Has what a rank tells the others of its end of a protocol.
 struct Offer {
   std::uint16_t port = 0;           // at which it receives datagrams
   std::uint32_t payload_bytes = 0;  // of a full packet, a multiple of 32; the least of all counts
@@ -72,7 +72,7 @@ struct UdpPorts {
   std::uint16_t last = 0;
 };
 
-// What a protocol does on hosts. The options that its functions get outlive what they make. The
+// Has what a protocol does on hosts. The options that its functions get outlive what they make. The
 // options' parameters are checked; for `prepare` everything else in the options is, too.
 struct HostProtocol {
   std::string_view name;

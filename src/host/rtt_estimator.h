@@ -18,7 +18,8 @@ struct RtoBounds {
   Duration slowest_max{};
 };
 
-// How long it takes from a contribution to its result, and how long to wait for one: RFC 6298.
+// Estimates how long it takes from a contribution to its result, and how long to wait for one (RFC
+// 6298).
 class RttEstimator {
  public:
   explicit RttEstimator(const RtoBounds& bounds) : bounds_(bounds) {}

@@ -32,10 +32,10 @@ Result<std::uint32_t> mtu_of(const CommunicatorOptions& options, wire::Ipv4Addre
       [](const Interface& found) { return std::min(found.mtu, mtu_auto_max); });
 }
 
-// Beyond that the arithmetic of clocks ends.
+// The arithmetic of clocks ends beyond that.
 constexpr std::chrono::hours duration_max{24 * 365};
 
-// How long a collective may take, and how long it may stand still.
+// These limit how long a collective may take, and how long it may stand still.
 struct Limits {
   Duration total = duration_max;
   Duration stall = duration_max;
@@ -53,7 +53,7 @@ Limits limits_of(const CommunicatorOptions& options) {
   return limits;
 }
 
-// What a rank has opened before it meets the others, and what it tells them.
+// Has what a rank has opened before it meets the others, and what it tells them.
 struct Opened {
   std::unique_ptr<Preparation> preparation;
   Listener listener;

@@ -20,7 +20,7 @@ Deadline deadline_of(const CommunicatorOptions& options, Time now);
 // Returns how long another rank may be away without a word: the shorter of the limits there are.
 Duration patience_of(const CommunicatorOptions& options);
 
-// What a communicator of several ranks stands on.
+// A communicator of several ranks stands on these.
 struct Connections {
   Ring ring;
   std::unique_ptr<Carrier> carrier;

@@ -21,8 +21,7 @@ constexpr bool is_sparse_type(wire::ElementType type) {
   return type <= wire::ElementType::i64;
 }
 
-// A vector as those of its elements that are not zero or, where that takes fewer bytes, as all of
-// them.
+// Has those elements of a vector that are not zero or, where that takes fewer bytes, all of them.
 template <typename T>
 struct SparseVector {
   std::size_t count = 0;               // elements, those that are zero included

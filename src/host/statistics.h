@@ -13,7 +13,7 @@
 
 namespace tributary {
 
-// What becomes of a figure when those of all ranks are put together.
+// Says what becomes of a figure when those of all ranks are put together.
 enum class Merge : std::uint8_t {
   sum,
   same,  // it is no quantity: all ranks have the same
@@ -60,14 +60,14 @@ class Figures {
   std::vector<Figure> figures_;
 };
 
-// What the protocol that carries a communicator's collectives tells about itself.
+// Has what the protocol that carries a communicator's collectives tells about itself.
 struct ProtocolStatistics {
   std::string protocol;  // its name; empty for a single rank, which has none
   Figures figures;
   std::vector<Figures> trees;  // one for each tree, where trees were set up beforehand
 };
 
-// What a communicator tells about itself.
+// Has what a communicator tells about itself.
 struct CommunicatorStatistics {
   Figures general;
   ProtocolStatistics carried;

@@ -13,7 +13,7 @@
 
 namespace tributary::host {
 
-// The environment's variables, but for what is set here instead.
+// The environment's variables count here, but for those that are set instead.
 class Variables {
  public:
   // Without a value, it is as if the environment did not have the variable.

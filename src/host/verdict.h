@@ -5,7 +5,7 @@
 
 namespace tributary::host {
 
-// What became of a packet that a machine was handed.
+// Says what became of a packet that a machine was handed.
 enum class Verdict : std::uint8_t {
   taken,
   malformed,  // not a sound packet of the protocol
