@@ -17,7 +17,7 @@ namespace tributary::host {
 // both. It makes progress when something new of it comes; whoever notices that calls progress().
 class Deadline {
  public:
-  Deadline() = default;  // never
+  Deadline() = default;  // it never passes
   // A time alone is fixed: progress does not move it. `stall`: the longest time without progress.
   Deadline(Time fixed, Duration stall = Duration::max()) : fixed_(fixed), stall_(stall) {}
 

@@ -113,7 +113,7 @@ std::string idle_variables(const std::vector<std::string>& names,
                            const CommunicatorOptions& options) {
   const auto* const chosen = protocol_of(options);
   if (options.algorithm == ring_algorithm || chosen == nullptr) {
-    return "";  // asked for to compare, with the environment left as it is
+    return "";  // the ring is asked for to compare, with the same environment
   }
   std::vector<std::string> idle;
   for (const auto* protocol : protocols()) {

@@ -41,7 +41,7 @@ enum class WordKind : std::uint16_t {
   shares = 4,     // Epoch, and what each has shared, by rank
   waiting = 5,    // WaitingCount
   ended = 6,      // Epoch, and why that membership has ended, for people
-  dismissed = 7,  // why who hears it is no member, for people; the last word
+  dismissed = 7,  // why the receiver is no member, for people; the last word
 };
 
 // A word has `bytes` bytes behind this header, and a proof behind them.

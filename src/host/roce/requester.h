@@ -88,7 +88,7 @@ class Requester {
   static constexpr std::uint32_t limit_max = 1 << 16;
   std::uint32_t limit_ = limit_max;  // packets ahead of acknowledgements
   std::uint32_t threshold_ = limit_max;
-  std::uint32_t credit_ = 0;  // packets acknowledged towards more
+  std::uint32_t credit_ = 0;  // packets acknowledged since limit_ last grew by one step
   Time slowed_down_at_{};
   Time timer_from_{};
   Time paused_until_{};                 // by a receiver that was not ready

@@ -23,7 +23,7 @@ struct RoceStatistics {
   std::uint64_t ignored_icrc = 0;     // wrong
   std::uint64_t ignored_foreign = 0;  // not of the connections, or not understood
 
-  std::uint64_t bytes_sent = 0;  // behind the UDP header
+  std::uint64_t bytes_sent = 0;  // payloads of RDMA WRITE, without headers
   std::uint64_t bytes_received = 0;
 
   RoceStatistics& operator+=(const RoceStatistics& other) {
