@@ -11,18 +11,18 @@
 
 namespace tributary::switching {
 
-// A packet of the stage, what it consists of, the engine that claims it, if any, and, if the router
-// will forward it, by which way.
+// A packet of the stage goes with what was found out about it: its headers, the engine that claims
+// it, if any, and the way that it will take if the router forwards it.
 struct Accepted {
   PacketPtr packet;
   engine::Frame frame;
   Aggregation::Slot* slot = nullptr;
   const forwarding::Way* way = nullptr;
-  std::uint8_t noted = 0;  // of a packet whose block another core owns; 0: it is none
+  std::uint8_t noted = 0;  // what to note for the owner of the block, if it is another core; else 0
 };
 
-// The first look at what came in: who is to have it. What nobody may have is dropped, and what an
-// engine has for sure is given to it.
+// Admission takes the first look at what came in and decides who is to have it. It drops what
+// nobody may have, and gives an engine what is surely for it.
 class Admission : public Parts {
  protected:
   using Parts::Parts;
@@ -31,8 +31,8 @@ class Admission : public Parts {
     outlet_.drop(std::move(packet), reason, Account::received);
   }
 
-  // Takes the tags off the packets that arrived, and drops those that go no further: how many are
-  // left.
+  // Takes the tags off the packets that arrived, and drops those that go no further. Returns how
+  // many are left.
   [[gnu::noinline]] std::size_t enter_vlans(std::span<PacketPtr> arrived) {
     std::size_t left = 0;
     for (auto& each : arrived) {
@@ -71,12 +71,12 @@ class Admission : public Parts {
       way = &router_.prepare(frame.ipv4->destination);
     }
   }
-  // What the lane expected, until it looked closer.
+  // The lane expected to send this packet, until it looked closer.
   [[gnu::noinline]] void admit_late(PacketPtr&& arrived, Accepted& accepted) {
     admit(std::move(arrived), accepted);
   }
 
-  // Engines see what is intact on the way: a damaged IP header would misdirect the sum.
+  // Engines see only packets that are intact: a damaged IP header would misdirect the sum.
   void aggregate(Accepted& accepted) {
     auto& [packet, frame, slot, way, noted] = accepted;
     if (frame.ipv4 != nullptr && !has_right_ip_checksum(frame)) {
@@ -92,8 +92,8 @@ class Admission : public Parts {
   }
 
  private:
-  // What the core that received the packet has noted. Not inline: where one core does all, nothing
-  // is noted.
+  // Takes over what the core that received the packet has noted. It is not inline, as nothing is
+  // noted where one core does all.
   [[gnu::noinline]] void recall(Accepted& accepted) {
     auto& [packet, frame, slot, way, noted] = accepted;
     frame = engine::noted_frame(*packet);
@@ -104,8 +104,8 @@ class Admission : public Parts {
     packet->noted = 0;  // it will not be true for long
   }
 
-  // Finds the headers and the engine that claims the frame. False if there is not even an Ethernet
-  // header.
+  // Finds the headers and the engine that claims the frame. Returns false if there is not even an
+  // Ethernet header.
   [[gnu::always_inline]] bool recognise(Accepted& accepted) {
     auto& [packet, frame, slot, way, noted] = accepted;
     noted = 0;
@@ -129,8 +129,9 @@ class Admission : public Parts {
     return protocol.to_groups ? !ip.source.is_routable_unicast() || !ip.destination.is_multicast()
                               : is_unroutable(ip);
   }
-  // Of what an engine claims, a routed port takes what is for the switch on the link layer, and
-  // over IP, of which the router knows version 4 only.
+  // Of the frames that an engine claims, a routed port takes those that are for the switch on the
+  // link layer. Over IP that is version 4 only, since what an engine lets go on is routed as IPv4
+  // (Departures).
   bool is_for_engine(const Accepted& accepted) const {
     const auto& [packet, frame, slot, way, noted] = accepted;
     const auto& ethernet = *frame.ethernet;

@@ -14,7 +14,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-// RFC 4861, 6.2.1 and section 10.
+// These values are from RFC 4861 (6.2.1 and section 10).
 constexpr Duration interval_min = seconds(200);
 constexpr Duration interval_max = seconds(600);
 constexpr Duration initial_interval_max = seconds(16);
@@ -24,7 +24,8 @@ constexpr Duration between_two = seconds(3);
 constexpr std::uint16_t router_lifetime_s = 1800;
 constexpr std::uint32_t valid_s = 30 * 24 * 3600;
 constexpr std::uint32_t preferred_s = 7 * 24 * 3600;
-// Hosts take no less for true, lest a stranger takes addresses away (RFC 4862, 5.5.3, e).
+// A host shortens a lifetime to no less than this, lest a stranger takes addresses away (RFC 4862,
+// 5.5.3, e).
 constexpr std::uint32_t least_valid_s = 2 * 3600;
 constexpr std::uint32_t host_hop_limit = 64;
 
@@ -34,7 +35,7 @@ struct [[gnu::packed]] AdvertisementFrame {
   wire::RouterAdvertisement message;
   wire::LinkAddressOption link;
   wire::MtuOption mtu;
-  wire::PrefixOption prefix;  // left out where nothing is said about it
+  wire::PrefixOption prefix;  // left out if its lifetime is 0
 };
 
 AdvertisementFrame to_all_nodes(const wire::MacAddress& mac, const wire::IpAddress& link_local) {
@@ -52,7 +53,7 @@ AdvertisementFrame to_all_nodes(const wire::MacAddress& mac, const wire::IpAddre
   return frame;
 }
 
-// Length and checksum; `message` is what follows the header of the frame.
+// Fills in length and checksum. `message` is what follows the IPv6 header.
 void finish(AdvertisementFrame& frame, wire::Bytes message) {
   frame.ip.payload_length = static_cast<std::uint16_t>(message.size());
   frame.message.icmp.checksum = wire::transport_checksum(frame.ip, message);
@@ -104,8 +105,8 @@ void Advertiser6::reconfigure(const SwitchConfig& config) {
   refresh_deadline();
 }
 
-// Its prefix may still be that of the link, of which hosts need not give up their addresses then;
-// and where another one took its place, the router is not to be given up.
+// The prefix may still be that of the link: hosts need not give up their addresses then. Where the
+// interface advertises another prefix now, they must not give up the router.
 void Advertiser6::part(const Link& before) {
   Lifetimes lifetimes;
   if (auto* const now = find(before.interface)) {
@@ -168,7 +169,7 @@ void Advertiser6::learn(const Packet& frame, PortIndex interface, Time now) {
   }
 }
 
-// One advertisement answers all who ask before it leaves.
+// One advertisement answers all hosts that ask before it leaves.
 void Advertiser6::solicit(Link& link, Time now) {
   ++link.solicitations;
   const auto from = std::max(now, link.not_before);
@@ -245,7 +246,7 @@ bool Advertiser6::send(const Link& link, const Lifetimes& lifetimes, Time now) {
   return true;
 }
 
-// Of a VLAN that the router has just left, too.
+// An advertisement may also go to a VLAN that the router has just left.
 void Advertiser6::transmit(PacketPtr frame, PortIndex interface, Time now) {
   if (!forwarding::is_on_bridge(interface)) {
     outlet_.send(std::move(frame), interface, Account::originated);

@@ -14,13 +14,13 @@
 
 namespace tributary::switching {
 
-// Tells the hosts of an interface that here is a router, and the prefix of which they make
-// addresses: router advertisements (RFC 4861, 6.2; RFC 4862), to all nodes, now and then and to who
-// asks. One core of a switch does it, and the others tell it who asked. Interfaces are those with
-// `advertise6` in the configuration.
+// Tells the hosts of an interface that there is a router, and from which prefix they make their
+// addresses. It does so by router advertisements (RFC 4861, 6.2; RFC 4862) to all nodes, now and
+// then and when a host asks. One core of a switch advertises, and the others tell it who asked. The
+// interfaces are those with `advertise6` in the configuration.
 class Advertiser6 {
  public:
-  // The core that advertises.
+  // This core advertises.
   static constexpr unsigned core = 0;
 
   Advertiser6(const SwitchConfig& config, const Interfaces& interfaces, Bridge& bridge,
@@ -28,23 +28,24 @@ class Advertiser6 {
 
   bool advertises(PortIndex interface) const;
 
-  // As RFC 4861 (6.1.1) wants a solicitation. `carried` is sound ICMPv6 of its type.
+  // Says whether a solicitation is as RFC 4861 (6.1.1) wants it. `carried` is sound ICMPv6 of its
+  // type.
   static bool is_valid(const Datagram6& datagram, const Carried6& carried);
-  // A valid solicitation from an interface that is advertised.
+  // Takes a valid solicitation from an interface on which the switch advertises.
   void receive(const Packet& frame, PortIndex interface, Time now);
-  // A frame that another core received.
+  // Takes a frame that another core received, if it is a valid solicitation.
   void learn(const Packet& frame, PortIndex interface, Time now);
 
   void expire(Time now);
   Time deadline() const { return deadline_; }
-  // The link of a port came up: its hosts need not wait.
+  // The link of a routed port came up, so its hosts need not wait for the next advertisement.
   void hurry(PortIndex port);
-  // Hosts behind what is not advertised any more are told so by the next expire().
+  // Hosts on interfaces that do not advertise any more are told so by the next expire().
   void reconfigure(const SwitchConfig& config);
-  // The same of all interfaces, as the switch ends.
+  // Hosts on all interfaces are told the same, as the switch ends.
   void withdraw();
 
-  // None on other cores than that one.
+  // Returns no rows on cores that do not advertise.
   std::vector<forwarding::AdvertiserRow> rows() const;
 
  private:
@@ -52,16 +53,16 @@ class Advertiser6 {
     PortIndex interface = no_port;
     forwarding::Prefix6 prefix;
     std::uint16_t mtu = 0;
-    std::uint32_t initial = 0;  // of those that follow each other quickly, sent
+    std::uint32_t initial = 0;  // how many of the first, quick ones were sent
     Time due{};
     Time not_before{};  // RFC 4861, 6.2.6
     std::uint64_t advertisements = 0;
     std::uint64_t solicitations = 0;
   };
-  // What hosts are to believe, and for how many seconds.
+  // Hosts are told to believe an advertisement for so many seconds.
   struct Lifetimes {
     std::uint16_t router = 0;
-    std::uint32_t valid = 0;  // of the prefix; 0: nothing is said about it
+    std::uint32_t valid = 0;  // of the prefix; 0: the prefix is left out
     std::uint32_t preferred = 0;
   };
   struct Farewell {
@@ -74,7 +75,7 @@ class Advertiser6 {
   void part(const Link& before);
   void solicit(Link& link, Time now);
   void advertise(Link& link, Time now);
-  // False if there is no way to send it.
+  // Returns false if there is no way to send it.
   bool send(const Link& link, const Lifetimes& lifetimes, Time now);
   void transmit(PacketPtr frame, PortIndex interface, Time now);
   void refresh_deadline();

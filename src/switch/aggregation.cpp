@@ -55,7 +55,7 @@ void Aggregation::expire(Time now, engine::Actions& actions) {
 void Aggregation::reconfigure(const SwitchConfig& config) {
   std::vector<Slot> next;
   const auto kinds = protocols::engines();
-  next.reserve(kinds.size());  // slots stay where they are
+  next.reserve(kinds.size());  // slots must not move: by_claim_ points to them
   by_claim_ = {};
   for (std::size_t row = 0; row < kinds.size(); ++row) {
     const auto& settings = config.protocols.of(row);

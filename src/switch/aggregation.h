@@ -17,8 +17,8 @@
 
 namespace tributary::switching {
 
-// The aggregation engines of one core of a switch, and the packets of the current burst that they
-// claimed: each engine is called once per burst.
+// Aggregation has the engines of one core of a switch, and the packets of the current burst that
+// they claimed: each engine is called once per burst.
 class Aggregation {
  public:
   Aggregation(const SwitchConfig& config, const Interfaces& interfaces, PacketPool& pool,
@@ -30,11 +30,11 @@ class Aggregation {
     std::vector<engine::Arrival> burst;
     std::vector<engine::Arrival> elsewhere{};  // of blocks that other cores own
   };
-  // The engine that claims this frame; null if none.
+  // Returns the engine that claims this frame, or null if none does.
   Slot* claimed_by(const engine::Frame& frame) {
     return slots_.empty() ? nullptr : by_claim_[classifier_.claim_on(frame)];
   }
-  // The same of a frame that was classified before.
+  // The claim is known if the frame was classified before.
   Slot* claimed_by(std::uint8_t claim) { return by_claim_[claim]; }
   const Classifier& classifier() const { return classifier_; }
 
@@ -51,7 +51,7 @@ class Aggregation {
   engine::SwitchIdentity self_;
   PacketPool& pool_;
   std::vector<Slot> slots_;
-  std::array<Slot*, engine::noted::claims + 1> by_claim_{};  // null: that protocol is off
+  std::array<Slot*, engine::noted::claims + 1> by_claim_{};  // null: the protocol is off
   Classifier classifier_;
 };
 

@@ -8,8 +8,8 @@
 namespace tributary::switching {
 namespace {
 
-// As often as RFC 4861 (section 10, MAX_NEIGHBOR_ADVERTISEMENT) allows and once more than RFC 5227
-// asks for, by whose ANNOUNCE_INTERVAL they follow each other: one may get lost.
+// RFC 4861 (section 10, MAX_NEIGHBOR_ADVERTISEMENT) allows three, and RFC 5227 asks for one less:
+// one may get lost. They follow each other by the ANNOUNCE_INTERVAL of RFC 5227.
 constexpr std::uint32_t announcements = 3;
 constexpr Duration between_announcements = std::chrono::seconds(2);
 

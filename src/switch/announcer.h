@@ -14,22 +14,22 @@
 
 namespace tributary::switching {
 
-// Tells the hosts of each interface which link-layer address the router has there, unasked and a
-// few times: what they remember may be that of a switch which was replaced. By gratuitous ARP (RFC
-// 5227, 2.3) and unsolicited neighbour advertisements (RFC 4861, 7.2.6). One core of a switch does
-// it. Whether somebody else has the same addresses is not looked for: they are those of the
-// operator.
+// Tells the hosts of each interface, unasked and a few times, which link-layer address the router
+// has there: they may remember that of a switch which was replaced. It uses gratuitous ARP (RFC
+// 5227, 2.3) and unsolicited neighbour advertisements (RFC 4861, 7.2.6). One core of a switch
+// announces. It does not look whether somebody else has the same addresses, as the operator has
+// assigned them.
 class Announcer {
  public:
-  // The core that announces.
+  // This core announces.
   static constexpr unsigned core = 0;
 
   Announcer(const Interfaces& interfaces, const Bridge& bridge, Neighbours& neighbours,
             Neighbours6& neighbours6, CoreShare share);
 
-  // The switch begins its work.
+  // The switch begins its work, so everything is announced.
   void announce();
-  // The link of a port came up: those behind it are told, and with them all of their VLANs.
+  // The link of a port came up, so the hosts behind it, and with them all of its VLANs, are told.
   void hurry(PortIndex port);
   // Addresses that an interface did not have before are announced.
   void reconfigure();
@@ -38,13 +38,13 @@ class Announcer {
   Time deadline() const { return deadline_; }
 
  private:
-  // What is said on one interface.
+  // A speech is what one interface is still to be told.
   struct Speech {
     PortIndex interface = no_port;
     std::optional<forwarding::InterfaceAddress> address;
     std::optional<forwarding::InterfaceAddress6> address6;
     std::uint32_t left = 0;  // how often it is still to be said
-    Time due{};              // not before
+    Time due{};              // it is said no earlier
   };
 
   static std::vector<Speech> speeches_of(const Interfaces& interfaces);

@@ -6,7 +6,7 @@
 namespace tributary::switching {
 namespace {
 
-constexpr std::uint8_t network_control = 0xc0;  // class selector 6: what keeps the network running
+constexpr std::uint8_t network_control = 0xc0;  // class selector 6: it keeps the network running
 constexpr std::uint16_t udp_bytes = sizeof(wire::UdpHeader) + sizeof(wire::BfdHeader);
 
 template <typename IpHeader>
@@ -17,7 +17,7 @@ struct [[gnu::packed]] BfdFrame {
   wire::BfdHeader bfd;
 };
 
-// Both return the type of what they filled in.
+// Both return the EtherType of what they filled in.
 std::uint16_t fill_in(wire::Ipv4Header& ip, const BfdPath& path) {
   ip.tos = network_control;
   ip.total_length = static_cast<std::uint16_t>(sizeof ip + udp_bytes);
@@ -57,7 +57,7 @@ bool write(Packet& packet, const BfdPath& path, const wire::BfdHeader& header) {
   return true;
 }
 
-// Null: it is another protocol, or behind extension headers.
+// Returns null if it is another protocol, or behind extension headers.
 const wire::UdpHeader* udp_of(const Datagram6& datagram) {
   return datagram.ip->next_header == wire::ip_protocol::udp
              ? wire::Cursor(datagram.payload).take<wire::UdpHeader>()

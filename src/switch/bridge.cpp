@@ -51,7 +51,7 @@ void Bridge::reconfigure(const SwitchConfig& config) {
   list_interfaces();
 }
 
-// Those that stay count on.
+// Interfaces that stay keep their counters.
 void Bridge::list_interfaces() {
   const auto before = std::exchange(routed_, {});
   for (const auto& one : interfaces_.on_bridge()) {
@@ -77,7 +77,7 @@ void Bridge::count_routed(const Packet& frame, PortIndex interface) {
 
 void Bridge::send_routed(PacketPtr frame, PortIndex interface, Account account, Time now) {
   auto* const row = routed_of(interface);
-  if (row == nullptr) {  // it was there when the frame began to wait
+  if (row == nullptr) {  // the interface was taken away while the frame waited
     outlet_.drop(std::move(frame), DropReason::next_hops_down, account);
     return;
   }
@@ -93,7 +93,7 @@ void Bridge::send_routed(PacketPtr frame, PortIndex interface, Account account, 
 
 void Bridge::learn_quietly(const Packet& frame, const wire::MacAddress& source, Time now) {
   const auto vid = wire::vid_of(frame.vlan);
-  if (vlans_.carries(frame.ingress, vid)) {  // and not only before a reload
+  if (vlans_.carries(frame.ingress, vid)) {  // it may have carried it only before a reload
     fdb_.learn({source, vid}, frame.ingress, now);
   }
 }
@@ -115,8 +115,8 @@ void Bridge::forward_otherwise(PacketPtr frame, PortIndex from, PortIndex to, Ac
   }
 }
 
-// The frame itself leaves by the last port of its VLAN, copies by the others: one fate, and copies
-// that are originated here.
+// The frame itself leaves by the last port of its VLAN, and copies, which are originated here,
+// leave by the others: each packet has one fate.
 void Bridge::flood(PacketPtr frame, PortIndex from, Account account) {
   const auto vid = vlans_.vid_of(*frame);
   PortIndex last = no_port;

@@ -14,9 +14,9 @@
 
 namespace tributary::switching {
 
-// What a bridge does all day, in two steps between which memory is waited for: a frame goes from a
-// station that is known to one that is known behind another port. Made twice, so that a bridge
-// without VLANs does nothing for them.
+// BridgeLane does what a bridge does all day, in two steps between which memory is waited for: a
+// frame goes from a station that is known to one that is known behind another port. The code is
+// instantiated twice, so that a bridge without VLANs does nothing for them.
 class BridgeLane {
  public:
   struct Ticket {
@@ -29,8 +29,8 @@ class BridgeLane {
 
   bool has_vlans() const { return bridge_.vlans().on(); }
 
-  // Whether a frame that came in by a bridged port, and that no engine claims, is of this kind as
-  // far as it says itself.
+  // Says whether a frame is of this kind as far as its headers tell. It came in by a bridged port,
+  // and no engine claims it.
   template <bool has_vlans>
   bool expects(const Packet& packet, const UsualHeaders& headers, Ticket& ticket) const {
     const auto& ethernet = headers.ethernet;
@@ -43,8 +43,8 @@ class BridgeLane {
     return true;
   }
 
-  // Sends a frame that is expected. False, and nothing done, if there is something about its
-  // addresses.
+  // Sends a frame that is expected. Returns false, with nothing done, if the bridge has more to do
+  // for one of its addresses.
   template <bool has_vlans>
   bool send(PacketPtr& packet, const Ticket& ticket, Time now) const {
     const auto& ethernet = *reinterpret_cast<const wire::EthernetHeader*>(packet->data());

@@ -14,7 +14,8 @@ namespace {
 
 using forwarding::RangeIndex;
 
-// Of all numbers of 16 bits what `rows_of` says, which changes nowhere but at `borders`.
+// Makes an index of all 16-bit numbers with what `rows_of` says of each; that changes only at
+// `borders`.
 template <typename RowsOf>
 RangeIndex index_of(std::vector<std::uint32_t> borders, RowsOf&& rows_of) {
   std::sort(borders.begin(), borders.end());

@@ -14,14 +14,16 @@
 
 namespace tributary::switching {
 
-// Which of the protocols that are on claims a frame. Asked of every frame: one number is looked up,
-// however many protocols there are. Those that share it are asked in the order of their rows.
+// A Classifier says which of the protocols that are on claims a frame. As every frame is asked, it
+// looks up one number, however many protocols there are. Protocols that share a number are asked in
+// the order of their rows.
 class Classifier {
  public:
   Classifier() = default;
   explicit Classifier(const engine::Settings& on);
 
-  // The protocol's row, counted from one; 0 if none claims the frame. That has an Ethernet header.
+  // Returns the protocol's row, counted from one, or 0 if none claims the frame. The frame has an
+  // Ethernet header.
   std::uint8_t claim_on(const engine::Frame& frame) const {
     auto rows = frame.udp != nullptr ? udp_ports_.find(key_of(frame.udp->destination_port.value()))
                                      : ethertypes_.find(key_of(frame.ethernet->type.value()));
@@ -34,8 +36,8 @@ class Classifier {
     return 0;
   }
 
-  // Of a frame that nobody has parsed: false if surely none claims it. (IPv4 is claimed by ports
-  // only.)
+  // Looks at a frame that nobody has parsed, and returns false if surely no protocol claims it.
+  // (IPv4 is claimed by ports only.)
   bool may_claim(const UsualHeaders& headers) const {
     if (!claims_any_) {
       return false;
@@ -49,15 +51,15 @@ class Classifier {
   }
 
  private:
-  // The index looks at the highest bits first.
+  // RangeIndex looks at the highest bits first, so the number stands there.
   static constexpr std::uint32_t key_of(std::uint16_t number) {
     return std::uint32_t{number} << 16;
   }
 
-  forwarding::RangeIndex udp_ports_;  // rows, a bit each
+  forwarding::RangeIndex udp_ports_;  // a bit for each row
   forwarding::RangeIndex ethertypes_;
-  bool claims_any_ = false;                                               // some protocol is on
-  std::bitset<0x10000> is_udp_port_;                                      // of one that is
+  bool claims_any_ = false;           // some protocol is on
+  std::bitset<0x10000> is_udp_port_;  // of a protocol that is on
   std::array<bool (*)(const engine::Frame&), protocols_max> confirms_{};  // by row
   static_assert(protocols_max <= engine::noted::claims);
 };

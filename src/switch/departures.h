@@ -13,13 +13,13 @@
 
 namespace tributary::switching {
 
-// The way on of what the engines want sent: the bridge's or the router's.
+// Sends what the engines want sent on its way: by the bridge or by the router.
 class Departures {
  public:
   Departures(const Interfaces& interfaces, Bridge& bridge, Router& router, Outlet& outlet)
       : interfaces_(interfaces), bridge_(bridge), router_(router), outlet_(outlet) {}
 
-  // Empties `actions` of them, and of what is to be learned for the next.
+  // Empties `actions` of its packets, and of the answers from which the router learns about queues.
   void send(engine::Actions& actions, Time now) {
     while (auto frame = actions.frames().pop()) {
       depart_by(std::move(frame));
@@ -47,7 +47,7 @@ class Departures {
     } else if (frame.ipv4 == nullptr && departure.path) {
       router_.forward_raw(std::move(packet), *departure.path, account, now);
     } else if (is_bridged(*packet, frame, now)) {
-      // Transit keeps its source address, as on any bridge.
+      // A packet in transit keeps its source address, as on any bridge.
       const bool in_transit = departure.received || departure.resumed;
       const bool rewritten =
           frame.ipv4 != nullptr && frame.ipv4->source == interfaces_.switch_address();
@@ -72,7 +72,7 @@ class Departures {
     }
   }
 
-  // A complete frame.
+  // Sends a complete frame by the port that it names.
   void depart_by(PacketPtr&& packet) {
     const auto port = packet->egress;
     wire::MutableCursor(packet->bytes()).take<wire::EthernetHeader>()->source =

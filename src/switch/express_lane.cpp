@@ -19,7 +19,8 @@ bool ExpressLane::look_at(const Packet& packet, Ticket& ticket) const {
                                     : router_.expects(packet, *headers, port, ticket.router));
 }
 
-// The loops are all that there is of the lane: what they call becomes part of them.
+// These loops are flattened: what they call becomes part of them, as the lane consists of nothing
+// else.
 template <bool has_vlans>
 [[gnu::flatten]] void ExpressLane::look_at_all(Stage stage) {
   std::uint64_t expected = 0;

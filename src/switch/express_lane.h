@@ -15,22 +15,23 @@
 
 namespace tributary::switching {
 
-// The short way of ordinary packets that are as expected, a stage at a time. With each it does what
-// the general way does; those about which it does not know everything it leaves alone.
+// ExpressLane is the short way of ordinary packets that are as expected, a stage at a time. It does
+// with each what the general way does, and leaves alone those about which it does not know
+// everything.
 class ExpressLane {
  public:
   static constexpr std::size_t stage_packets = 32;
-  using Stage = std::span<PacketPtr>;  // at most so many
+  using Stage = std::span<PacketPtr>;  // at most stage_packets
 
   ExpressLane(const Interfaces& interfaces, const Classifier& classifier, RouterLane router,
               BridgeLane bridge)
       : interfaces_(interfaces), classifier_(classifier), router_(router), bridge_(bridge) {}
 
-  // Finds out which packets, whose tags are off, it expects, and has fetched what they look up.
+  // Finds out which packets it expects, and prefetches what they look up. Their tags are off.
   void look_at(Stage stage);
   bool expects(std::size_t number) const { return (expected_ >> number & 1) != 0; }
-  // Sends the packets of the stage from `first` on, up to one that is not as expected: returns its
-  // number, or that of the end.
+  // Sends the packets of the stage from `first` on, up to one that is not as expected. Returns the
+  // number of that one, or of the end.
   std::size_t send_from(std::size_t first, Stage stage, Time now) {
     return expects(first) ? send_expected(first, stage, now) : first;
   }
@@ -55,7 +56,7 @@ class ExpressLane {
   RouterLane router_;
   BridgeLane bridge_;
   std::array<Ticket, stage_packets> tickets_;
-  std::uint64_t expected_ = 0;  // a bit for each packet of the stage; none for the end
+  std::uint64_t expected_ = 0;  // a bit for each packet of the stage, and a 0 behind the last
   static_assert(stage_packets < 64);
 };
 

@@ -8,8 +8,8 @@
 
 namespace tributary::switching {
 
-// The ways of the frames that were admitted, in their order: on the bridge, to an engine, or to the
-// router and what it knows of neighbours.
+// FrameWays sends the frames that were admitted on their ways, in their order: on the bridge, to an
+// engine, to the router, or to the tables of neighbours.
 class FrameWays : public Admission {
  protected:
   using Admission::Admission;
@@ -89,8 +89,8 @@ class FrameWays : public Admission {
     }
   }
 
-  // What an engine lets go on of IPv6 finds no way through the router, so that it has it between
-  // stations of the bridge only.
+  // An engine claims IPv6 only between stations of the bridge: what it lets go on would find no way
+  // through the router (Departures).
   bool goes_to_router6(const Accepted& accepted, Time now) const {
     const auto& ethernet = *accepted.frame.ethernet;
     return ethernet.type.value() == wire::ethertype::ipv6 &&
@@ -101,7 +101,7 @@ class FrameWays : public Admission {
     return frame.ethernet->type.value() == wire::ethertype::ipv6 &&
            interfaces_.address6(interface).has_value();
   }
-  // What is for the switch on the link layer, or for a group; not ARP.
+  // Takes what is for the switch on the link layer, or for a group, and is not ARP.
   void route(Accepted& accepted, PortIndex interface, Time now) {
     auto& [packet, frame, slot, way, noted] = accepted;
     if (speaks_ipv6(frame, interface)) {

@@ -13,8 +13,8 @@
 
 namespace tributary::switching {
 
-// What cores of a switch hand over to each other: packets of blocks that another one owns, and sums
-// of such.
+// Cores of a switch hand over to each other packets of blocks that another core owns, and partial
+// sums of such blocks.
 class HandOver {
  public:
   HandOver(Aggregation& aggregation, engine::Actions& actions, unsigned cores)
@@ -39,7 +39,7 @@ class HandOver {
   }
 
  private:
-  // The first sums, as far as they are of that protocol.
+  // Takes the sums at the front, as far as they are of that protocol.
   static PacketList take_of(std::uint8_t claim, PacketList& sums) {
     PacketList run;
     while (!sums.empty() && engine::noted_claim(*sums.front()) == claim) {

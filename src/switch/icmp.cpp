@@ -10,7 +10,7 @@
 namespace tributary::switching {
 namespace {
 
-// Of the packet that an error is about: as much as fits 576 bytes altogether (RFC 1812, 4.3.2.3).
+// An error quotes as much of its packet as fits 576 bytes altogether (RFC 1812, 4.3.2.3).
 constexpr std::size_t quoted_bytes_max = 576 - sizeof(wire::Ipv4Header) - sizeof(wire::IcmpHeader);
 
 wire::IcmpHeader* icmp_of(const engine::Frame& frame) {
@@ -37,7 +37,7 @@ void turn_into_echo_reply(const engine::Frame& frame) {
   icmp->checksum = wire::update_checksum(icmp->checksum.value(),
                                          std::uint16_t{wire::IcmpHeader::echo_request} << 8, 0);
   auto* ip = frame.ipv4;
-  std::swap(ip->source, ip->destination);  // leaves the header's sum as it is
+  std::swap(ip->source, ip->destination);  // leaves the header's checksum as it is
   const auto before = static_cast<std::uint16_t>((ip->ttl << 8) | ip->protocol);
   ip->ttl = 64;
   const auto after = static_cast<std::uint16_t>((ip->ttl << 8) | ip->protocol);

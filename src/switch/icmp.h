@@ -10,9 +10,10 @@
 
 namespace tributary::switching {
 
-// Messages of RFC 792 that a router sends. Pure functions on frames; the caller routes the result.
+// A router sends these messages of RFC 792. The functions work on frames alone; the caller routes
+// the result.
 
-// Why an error message is sent.
+// Says why an error message is sent.
 struct IcmpError {
   std::uint8_t type = 0;
   std::uint8_t code = 0;
@@ -27,19 +28,21 @@ constexpr IcmpError fragmentation_needed(std::uint16_t mtu) {
 }
 }  // namespace icmp_error
 
-// True if the frame is a whole echo request with a right checksum.
+// Returns true if the frame is a whole echo request with a right checksum.
 bool is_echo_request(const engine::Frame& frame);
 // Turns an echo request into its answer, addresses swapped.
 void turn_into_echo_reply(const engine::Frame& frame);
 
-// RFC 1812, 4.3.2.7: no errors about errors, fragments behind the first, groups and broadcasts.
+// Errors are not sent about errors, about fragments behind the first, nor about what was for a
+// group or a broadcast address (RFC 1812, 4.3.2.7).
 bool may_answer_with_error(const engine::Frame& frame);
-// Writes the error about `about` into the empty packet `error`, from `source`. False if it has no
-// room.
+// Writes the error about `about` into the empty packet `error`, from `source`. Returns false if it
+// has no room.
 bool make_icmp_error(Packet& error, const engine::Frame& about, const IcmpError& kind,
                      const wire::Ipv4Address& source);
 
-// At most `burst` at once and one per `interval` in the long run: errors are a courtesy.
+// Allows at most `burst` errors at once and one per `interval` in the long run: errors are a
+// courtesy.
 class IcmpLimiter {
  public:
   bool allow(Time now);

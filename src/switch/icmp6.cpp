@@ -21,7 +21,7 @@ bool is_skipped(std::uint8_t next_header, const wire::Ipv6Extension& extension) 
          (next_header == wire::ipv6_next::routing && extension.segments_left == 0);
 }
 
-// Of an ICMPv6 message, whatever headers were before it.
+// Sums up an ICMPv6 message, whatever headers were before it.
 std::uint16_t icmp6_checksum(wire::Ipv6Header ip, wire::Bytes message) {
   ip.next_header = wire::ipv6_next::icmp;
   return wire::transport_checksum(ip, message);

@@ -12,7 +12,7 @@
 
 namespace tributary::switching {
 
-// An IPv6 packet in its frame: version and payload length are checked.
+// This is an IPv6 packet in its frame; its version and payload length were checked.
 struct Datagram6 {
   wire::EthernetHeader* ethernet = nullptr;
   wire::Ipv6Header* ip = nullptr;
@@ -24,40 +24,40 @@ struct Datagram6 {
     return static_cast<std::uint32_t>(sizeof(wire::Ipv6Header) + payload.size());
   }
 };
-// No value: it is none.
+// Returns no value if the packet is not IPv6.
 std::optional<Datagram6> parse_ipv6(Packet& packet);
 
-// An address of one link with something else than zeros between its prefix and the identifier of
-// the interface is nobody's (RFC 4291, 2.5.6).
+// A link-local address with something else than zeros between its prefix and the identifier of the
+// interface is nobody's (RFC 4291, 2.5.6).
 constexpr bool is_of_a_link_and_wrong(const wire::IpAddress& address) {
   return address.is_link_local() && address.high() != 0xfe80000000000000;
 }
 
-// What a datagram carries for its destination, behind extension headers.
+// A datagram carries this for its destination, behind extension headers.
 struct Carried6 {
-  std::uint8_t next_header = 0;  // fragment: a part; routing: a source route that goes on
+  std::uint8_t next_header = 0;  // fragment: this is a part; routing: a source route goes on
   wire::MutableBytes payload;
   std::uint32_t named_at = 0;  // where the header before says so, from the fixed header on
 };
-// No value: extension headers that are not whole, or too many of them.
+// Returns no value if extension headers are not whole, or are too many.
 std::optional<Carried6> carried_by(const Datagram6& datagram);
 
-// Of an ICMPv6 message; 0, which no message has: it is none.
+// Returns the type of an ICMPv6 message, or 0, which no message has, if it is none.
 std::uint8_t icmp6_type(const Carried6& carried);
-// True if `carried` is a whole ICMPv6 message with a right checksum.
+// Returns true if `carried` is a whole ICMPv6 message with a right checksum.
 bool is_sound_icmp6(const Datagram6& datagram, const Carried6& carried);
 
-// Looks for the link-layer address of `type` among the options of a message of neighbour discovery;
-// leaves `link` where there is none. False if they are not whole.
+// Looks for the link-layer address of `type` among the options of a message of neighbour discovery,
+// and leaves `link` as it is where there is none. Returns false if the options are not whole.
 bool find_link(wire::Bytes options, std::uint8_t type, const wire::MacAddress*& link);
 
-// Messages of RFC 4443 that a router sends. The caller routes the result.
+// A router sends these messages of RFC 4443. The caller routes the result.
 
-// Why an error message is sent.
+// Says why an error message is sent.
 struct Icmp6Error {
   std::uint8_t type = 0;
   std::uint8_t code = 0;
-  std::uint32_t rest = 0;  // packet too big: the MTU of the next hop; else what is wrong is there
+  std::uint32_t rest = 0;  // packet too big: the next hop's MTU; parameter problem: where it is
 };
 namespace icmp6_error {
 inline constexpr Icmp6Error no_route{wire::Icmp6Header::unreachable, 0, 0};
@@ -72,15 +72,15 @@ constexpr Icmp6Error packet_too_big(std::uint16_t mtu) {
 }
 }  // namespace icmp6_error
 
-// RFC 4443, 2.4 (e): no errors about errors and redirects, nor about what was for a group or came
-// from nobody.
+// Errors are not sent about errors and redirects, nor about what was for a group or came from
+// nobody (RFC 4443, 2.4, e).
 bool may_answer_with_error(const Datagram6& about);
-// Writes the error about `about` into the empty packet `error`, from `source`. False if it has no
-// room.
+// Writes the error about `about` into the empty packet `error`, from `source`. Returns false if it
+// has no room.
 bool make_icmp6_error(Packet& error, const Datagram6& about, const Icmp6Error& kind,
                       const wire::IpAddress& source);
 
-// Turns a sound echo request into its answer: addresses swapped, extension headers left out.
+// Turns a sound echo request into its answer: addresses are swapped and extension headers left out.
 void turn_into_echo_reply(Packet& packet, const Datagram6& datagram, const Carried6& carried);
 
 }  // namespace tributary::switching

@@ -13,7 +13,8 @@ bool on_prefix(const std::optional<Own>& own, const Address& address) {
   return own && forwarding::contains(forwarding::prefix_of(*own), address);
 }
 
-// The largest packet of IP that every port with this VLAN takes; without VLANs, all have VLAN 0.
+// Returns the largest IP packet that every port with this VLAN takes; without VLANs, all have VLAN
+// 0.
 std::uint16_t least_mtu(const SwitchConfig& config, const std::vector<PortIndex>& bridged,
                         std::uint16_t vid) {
   std::uint16_t least = 0xffff;

@@ -13,11 +13,12 @@
 
 namespace tributary::switching {
 
-// The ports of one logical switch, and the interfaces of its router: each routed port, the bridge
-// (forwarding::bridge_interface) if it has an address, and VLANs of the bridge that have one.
+// Interfaces knows the ports of one logical switch, and the interfaces of its router: each routed
+// port, the bridge (forwarding::bridge_interface) if it has an address, and VLANs of the bridge
+// that have one.
 class Interfaces {
  public:
-  // Of a size that a shift finds and that lies in one cache line: every packet looks here.
+  // Every packet looks here, so the facts have a size that a shift finds and lie in one cache line.
   struct alignas(32) PortFacts {
     wire::MacAddress mac;
     std::optional<forwarding::InterfaceAddress> address;
@@ -29,19 +30,20 @@ class Interfaces {
   };
 
   explicit Interfaces(const SwitchConfig& config);
-  // The VLANs of `config`; its ports are the same.
+  // Takes the VLANs of `config`, whose ports have to be the same.
   void reconfigure(const SwitchConfig& config);
 
   PortIndex count() const { return count_; }
   const PortFacts& port(PortIndex port) const { return ports_[port]; }
   void set_up(PortIndex port, bool up) { ports_[port].up = up; }
 
-  // The interface of the router that a frame which came in belongs to: its port, or the VLAN that
-  // it is in; no_port: one in which the router is not.
+  // Returns the interface of the router that a received frame belongs to: its port, or the VLAN
+  // that it is in; no_port if the router is not in that VLAN.
   PortIndex interface_of(const Packet& frame) const {
     return ports_[frame.ingress].bridged() ? interface_in(wire::vid_of(frame.vlan)) : frame.ingress;
   }
-  // Address of an interface; no value for a bridge without one, or an index that does not exist.
+  // Returns the address of an interface; no value for a bridge without one, or an index that does
+  // not exist.
   const std::optional<forwarding::InterfaceAddress>& address(PortIndex interface) const {
     if (interface < ports_.size()) {
       return ports_[interface].address;
@@ -49,7 +51,7 @@ class Interfaces {
     const auto* const on_bridge = find_on_bridge(interface);
     return on_bridge != nullptr ? on_bridge->address : no_address;
   }
-  // The same of IPv6, which an interface without one does not speak.
+  // Returns the IPv6 address; an interface without one does not speak IPv6.
   const std::optional<forwarding::InterfaceAddress6>& address6(PortIndex interface) const {
     if (interface < ports_.size()) {
       return addresses6_[interface];
@@ -57,11 +59,12 @@ class Interfaces {
     const auto* const on_bridge = find_on_bridge(interface);
     return on_bridge != nullptr ? on_bridge->address6 : no_address6;
   }
-  // Of an interface that speaks IPv6.
+  // Returns the link-local address of an interface that speaks IPv6.
   wire::IpAddress link_local(PortIndex interface) const {
     return wire::link_local_of(mac(interface));
   }
-  // Link-layer address that the switch uses on an interface: all bridged ports share the bridge's.
+  // Returns the link-layer address of the switch on an interface: all bridged ports share the
+  // bridge's.
   const wire::MacAddress& mac(PortIndex interface) const {
     const bool own = interface < ports_.size() && !ports_[interface].bridged();
     return own ? ports_[interface].mac : bridge_mac_;
@@ -75,15 +78,16 @@ class Interfaces {
   }
   bool is_up(PortIndex interface) const;
 
-  // The interface on whose prefix `address` lies, or no_port.
+  // Returns the interface on whose prefix `address` lies, or no_port.
   PortIndex connected_to(const wire::Ipv4Address& address) const;
   PortIndex connected_to(const wire::IpAddress& address) const;
-  // True if ARP on `interface` answers for `target`: its own address, and the switch's anywhere.
+  // Returns true if ARP on `interface` answers for `target`: its own address, and the switch's
+  // anywhere.
   bool answers(PortIndex interface, const wire::Ipv4Address& target) const;
-  // The same of neighbour discovery: its own address, and that of the link.
+  // Returns true if neighbour discovery does: for its own address, and its link-local one.
   bool answers(PortIndex interface, const wire::IpAddress& target) const;
 
-  // An interface on the bridge, and the VLAN that it is in: 0 where there are none.
+  // This is an interface on the bridge, with the VLAN that it is in; 0 where there are no VLANs.
   struct OnBridge {
     PortIndex interface = no_port;
     std::uint16_t vid = 0;
@@ -91,10 +95,10 @@ class Interfaces {
     std::optional<forwarding::InterfaceAddress6> address6;
     std::uint16_t mtu = 0;  // the least of the ports that carry the VLAN
   };
-  // By their numbers, the bridge's own (forwarding::bridge_interface) last; that is one even
-  // without an address.
+  // They are sorted by their numbers. The last one is the bridge's own
+  // (forwarding::bridge_interface), which is there even without an address.
   const std::vector<OnBridge>& on_bridge() const { return on_bridge_; }
-  // Null: there is no such interface.
+  // Returns null if there is no such interface.
   const OnBridge* find_on_bridge(PortIndex interface) const {
     return interface == forwarding::bridge_interface ? &on_bridge_.back() : find_vlan(interface);
   }
@@ -122,10 +126,10 @@ class Interfaces {
 
   std::vector<PortFacts> ports_;
   std::vector<std::optional<forwarding::InterfaceAddress6>> addresses6_;  // by port
-  PortIndex count_ = 0;                                                   // of them
+  PortIndex count_ = 0;  // how many ports there are
   std::vector<PortIndex> bridged_ports_;
   std::vector<OnBridge> on_bridge_;
-  std::array<std::uint16_t, wire::vids> places_{};  // of VLANs in there, counted from 1; 0: none
+  std::array<std::uint16_t, wire::vids> places_{};  // of VLANs in on_bridge_, from 1; 0: none
   wire::MacAddress bridge_mac_;
   wire::Ipv4Address switch_address_;
 };

@@ -11,7 +11,7 @@
 namespace tributary::switching {
 namespace {
 
-// What one core tells the others about a next hop. Both ends are this process.
+// One core tells the others this about a next hop. Both ends are this process.
 struct [[gnu::packed]] Word {
   static constexpr std::uint8_t whole = 0xff;
 
@@ -19,7 +19,7 @@ struct [[gnu::packed]] Word {
   std::uint8_t health = whole;
 };
 
-// Of the intervals of BFD, how often queues are looked at.
+// Queues are looked at so often in each interval of BFD.
 constexpr int looks_per_interval = 10;
 
 }  // namespace
@@ -59,7 +59,7 @@ void Liveness::reconfigure(const std::optional<forwarding::BfdConfig>& config) {
   if (!keeps_sessions_) {
     return;
   }
-  // One that was leaving and is wanted again begins anew.
+  // A session that was leaving and is wanted again begins anew.
   std::erase_if(watches_, [&](const Watch& each) { return each.leaving && wanted(each.hop.via); });
   for (auto& each : watches_) {
     if (const auto* hop = wanted(each.hop.via)) {
@@ -96,8 +96,9 @@ void Liveness::watch(const Hop& hop) {
   watches_.back().session.set_crowded(is_crowded());
 }
 
-// RFC 5880, 6.8.6: by our discriminator, or by the interface and address that it came from; these
-// have to be right in any case, since sessions of a single hop do not wander.
+// A session is found by our discriminator, or by the interface and address that the packet came
+// from (RFC 5880, 6.8.6). These have to be right in any case, since sessions of a single hop do not
+// wander.
 Liveness::Watch* Liveness::find(const wire::BfdHeader& header, const wire::IpAddress& source,
                                 PortIndex interface) {
   const auto discriminator = header.your_discriminator.value();
@@ -159,8 +160,9 @@ std::optional<wire::IpAddress> Liveness::own_address(const Hop& hop) const {
                          : of(interfaces_.address6(hop.interface));
 }
 
-// Built by hand and not routed: it has to leave by this interface or not at all. What waited for
-// the neighbour goes first: of an old Down behind news it would believe that we failed.
+// The packet is built by hand and not routed: it has to leave by this interface or not at all. What
+// waited for the neighbour goes first, as an old Down behind newer packets would make it believe
+// that we failed.
 bool Liveness::send(const Watch& watch, const wire::BfdHeader& header, Time now) {
   const auto& [via, interface] = watch.hop;
   const auto own = own_address(watch.hop);

@@ -15,21 +15,21 @@
 
 namespace tributary::switching {
 
-// Which next hops of the static routes can be used, of both versions of IP. One core keeps a BFD
-// session with each; the other cores are told by table updates, at every change and again with
-// every packet that is sent, so that a lost update does not stay lost.
+// Liveness knows which next hops of the static routes can be used, of both versions of IP. One core
+// keeps a BFD session with each. The other cores are told by table updates, at every change and
+// again with every packet that is sent, so that a lost update does not stay lost.
 class Liveness {
  public:
-  static constexpr unsigned core = 0;  // that has the sessions
+  static constexpr unsigned core = 0;  // it has the sessions
 
   Liveness(const Interfaces& interfaces, Neighbours& neighbours, Neighbours6& neighbours6,
            Outlet& outlet, CoreShare share, std::uint64_t seed);
 
   bool serves(const engine::Frame& frame) const { return config_ && is_bfd(frame); }
   bool serves(const Datagram6& datagram) const { return config_ && is_bfd(datagram); }
-  // A packet that is addressed to the switch and that serves() is true for.
+  // Takes a packet that is addressed to the switch and for which serves() is true.
   void receive(PacketPtr packet, const BfdArrival& arrival, Time now);
-  // A table update without an ingress port: what the core with the sessions says.
+  // Learns what the core with the sessions says: a table update without an ingress port.
   void learn(const Packet& update);
   void expire(Time now);
   Time deadline() const;
@@ -38,14 +38,15 @@ class Liveness {
   // watched end without alarming the neighbour.
   void reconfigure(const std::optional<forwarding::BfdConfig>& config);
 
-  // Next hops that were alive and are not any more, and those that say that something behind them
-  // is cut off.
+  // Lists the next hops that were alive and are not any more, and those that say that something
+  // behind them is cut off or crowded.
   const std::vector<forwarding::UnhealthyNeighbour>& unhealthy() const { return unhealthy_; }
-  // Whether unhealthy() has changed since this was last asked.
+  // Says whether unhealthy() has changed since this was last asked.
   bool take_change();
 
-  // Neighbours are told when a route of ours, of their version, has nowhere to go, or has again:
-  // with static routes they would not learn it, and go on sending here what can go another way.
+  // Neighbours are told when a route of ours, of their version of IP, has nowhere to go, or has
+  // again: with static routes they would not learn it, and would go on sending here what can go
+  // another way.
   struct CutOff {
     bool ipv4 = false;
     bool ipv6 = false;
@@ -53,17 +54,17 @@ class Liveness {
     bool of(const wire::IpAddress& neighbour) const { return neighbour.is_v4() ? ipv4 : ipv6; }
   };
   void set_cut_off(const CutOff& cut_off);
-  // It is time to look whether a queue behind us is filling up. Neighbours are told when it was so
-  // at several looks in a row, as what is over by the time they hear of it leads them astray.
+  // Says whether it is time to look if a queue behind us is filling up. Neighbours are told when it
+  // was so at several looks in a row: what is over by the time they hear of it leads them astray.
   bool looks_at_queues(Time now);
   void note_crowded(bool crowded);
-  // A link came up: sessions on it need not wait.
+  // A link came up, so sessions on it need not wait.
   void hurry(PortIndex port);
 
   std::vector<forwarding::BfdRow> rows() const;
 
  private:
-  // How long a session that ends still says so: three packets at the pace of one that is not up.
+  // A session that ends says so for this long: three packets at the pace of one that is not up.
   static constexpr Duration admin_down_time = std::chrono::seconds(3);
 
   static constexpr unsigned crowded_looks_min = 3;
@@ -82,14 +83,14 @@ class Liveness {
   void watch(const Hop& hop);
   void serve(Watch& watch, Time now);
   bool is_crowded() const { return crowded_looks_ == crowded_looks_min; }
-  // No value: the interface does not speak the hop's version.
+  // Returns no value if the interface does not speak the hop's version of IP.
   std::optional<wire::IpAddress> own_address(const Hop& hop) const;
-  // False if there is no way to send it.
+  // Returns false if there is no way to send it.
   bool send(const Watch& watch, const wire::BfdHeader& header, Time now);
-  using Health = std::optional<forwarding::Ailment>;  // no value: whole
+  using Health = std::optional<forwarding::Ailment>;  // no value: it is whole
   static Health health_of(const forwarding::BfdSession& session);
   void tell(const wire::IpAddress& neighbour, Health health);
-  // True if that is news.
+  // Returns true if that is news.
   bool note(const wire::IpAddress& neighbour, Health health);
 
   const Interfaces& interfaces_;
@@ -103,7 +104,7 @@ class Liveness {
   std::vector<Watch> watches_;
   std::vector<forwarding::UnhealthyNeighbour> unhealthy_;
   CutOff cut_off_;
-  unsigned crowded_looks_ = 0;  // the last so many
+  unsigned crowded_looks_ = 0;  // so many looks in a row found a queue filling up
   bool changed_ = false;
   Time look_at_{};
 };

@@ -73,7 +73,7 @@ void Neighbours::ask(const Question& question, Time now) {
   send_arp(arp, question.interface, wire::broadcast_mac, now);
 }
 
-// The switch's own address is known to hosts on whose prefix it is.
+// The switch's own address is announced to hosts on whose prefix it is.
 void Neighbours::announce(PortIndex interface, Time now) {
   const auto& own = interfaces_.address(interface);
   if (!own) {
@@ -87,7 +87,7 @@ void Neighbours::announce(PortIndex interface, Time now) {
   }
 }
 
-// A question for the address by who has it (RFC 5227, 2.3), which nobody is to answer.
+// A request for the address, sent by its owner, announces it (RFC 5227, 2.3); nobody is to answer.
 void Neighbours::announce(const wire::Ipv4Address& address, PortIndex interface, Time now) {
   wire::ArpHeader arp;
   arp.operation = wire::ArpHeader::request;

@@ -11,14 +11,14 @@
 
 namespace tributary::switching {
 
-// Neighbours by IPv4, that are asked for by ARP (RFC 826). Answers for the switch.
+// Asks for neighbours of IPv4 by ARP (RFC 826), and answers for the switch.
 class Neighbours : public Resolver<wire::Ipv4Address> {
  public:
   Neighbours(const SwitchConfig& config, const Interfaces& interfaces, Bridge& bridge,
              Outlet& outlet, CoreShare share, std::uint64_t seed);
 
-  // The ARP message in a frame, or null. One whose sender gives another address than its frame came
-  // from was damaged or forged: it would be believed for minutes.
+  // Returns the ARP message in a frame, or null. A message whose sender gives another address than
+  // its frame came from was damaged or forged, and would be believed for minutes.
   static const wire::ArpHeader* parse(const wire::EthernetHeader& ethernet, wire::Bytes payload) {
     if (ethernet.type.value() != wire::ethertype::arp) {
       return nullptr;
@@ -29,9 +29,10 @@ class Neighbours : public Resolver<wire::Ipv4Address> {
     return is_sound ? arp : nullptr;
   }
 
-  // Learns from ARP and answers it. True if the switch was asked or answered: nobody else is meant.
+  // Learns from ARP and answers it. Returns true if the switch was asked or answered: nobody else
+  // is meant.
   bool receive(const Packet& frame, const wire::ArpHeader& arp, PortIndex interface, Time now);
-  // What another core learned.
+  // Learns what another core learned.
   void learn_quietly(const wire::ArpHeader& arp, PortIndex interface, Time now);
   // Tells everybody on an interface which addresses it answers for there, if there are any.
   void announce(PortIndex interface, Time now);

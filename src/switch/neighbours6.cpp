@@ -24,12 +24,12 @@ std::uint32_t entries6_of(const SwitchConfig& config) {
   return config.arp_capacity + static_cast<std::uint32_t>(config.neighbours6.size());
 }
 
-// One of a link that is wrong would be taken for another link's, as the table has them.
+// A link-local address that is wrong would be taken for another link's, as the table has them.
 bool may_be_a_host(const IpAddress& address) {
   return !address.is_multicast() && !is_of_a_link_and_wrong(address);
 }
 
-// No value is right, too.
+// A message without a link-layer address is right, too.
 bool may_be_a_station(const wire::MacAddress* address) {
   return address == nullptr || (!address->is_group() && !address->is_zero());
 }
@@ -104,7 +104,7 @@ std::optional<Neighbours6::Message> Neighbours6::parse(const Datagram6& datagram
       message.target.is_unspecified()) {
     return std::nullopt;
   }
-  // Who has no address yet asks whether somebody else has it, and is answered by the group.
+  // A host that has no address yet asks whether somebody else has it, and is answered by the group.
   const bool is_of_nobody = message.source.is_unspecified();
   const bool is_sound =
       message.is_solicitation
@@ -115,7 +115,7 @@ std::optional<Neighbours6::Message> Neighbours6::parse(const Datagram6& datagram
   return is_sound ? std::optional(message) : std::nullopt;
 }
 
-// What does not override is not to replace what is known.
+// An advertisement without the override flag is not to replace what is known.
 bool Neighbours6::is_known_otherwise(const Message& message, PortIndex interface, Time now) {
   if (message.is_solicitation || (message.flags & NeighbourMessage::overrides) != 0) {
     return false;

@@ -11,8 +11,8 @@
 
 namespace tributary::switching {
 
-// Neighbours by IPv6, that are asked for by neighbour discovery (RFC 4861). Answers for the switch.
-// Sends no router advertisements, and takes none.
+// Asks for neighbours of IPv6 by neighbour discovery (RFC 4861), and answers for the switch. Router
+// advertisements are not among its messages: Advertiser6 sends them, and nobody takes any.
 class Neighbours6 : public Resolver<wire::IpAddress> {
  public:
   Neighbours6(const SwitchConfig& config, const Interfaces& interfaces, Bridge& bridge,
@@ -24,7 +24,7 @@ class Neighbours6 : public Resolver<wire::IpAddress> {
     send(std::move(frame), interface, scoped(address, interface), account, now);
   }
 
-  // A sound solicitation or advertisement.
+  // A Message is a sound solicitation or advertisement.
   struct Message {
     bool is_solicitation = false;
     wire::IpAddress source;
@@ -34,16 +34,18 @@ class Neighbours6 : public Resolver<wire::IpAddress> {
     const wire::MacAddress* link = nullptr;  // of its sender, or of the target; in the packet
     wire::MacAddress frame_source;
   };
-  // No value: it is not as RFC 4861 (7.1) wants it. `carried` is sound ICMPv6 of one of both types.
+  // Returns no value if the message is not as RFC 4861 (7.1) wants it. `carried` is sound ICMPv6 of
+  // one of both types.
   static std::optional<Message> parse(const Datagram6& datagram, const Carried6& carried);
 
-  // Learns from a message and answers it. True if the switch was asked or answered: nobody else is
-  // meant.
+  // Learns from a message and answers it. Returns true if the switch was asked or answered: nobody
+  // else is meant.
   bool receive(const Packet& frame, const Message& message, PortIndex interface, Time now);
-  // What another core learned from a frame.
+  // Learns what another core learned from a frame.
   void learn_quietly(const Packet& frame, PortIndex interface, Time now);
-  // Tells everybody on an interface which address it has, if it has one. That of the link follows
-  // from the link-layer address, and can be remembered with no other.
+  // Tells everybody on an interface which address the switch has there, if it has one. The
+  // link-local address is not announced: it follows from the link-layer address, so that no other
+  // can be remembered with it.
   void announce(PortIndex interface, Time now);
 
   void reconfigure(const SwitchConfig& config);
@@ -52,7 +54,7 @@ class Neighbours6 : public Resolver<wire::IpAddress> {
  private:
   void ask(const Question& question, Time now) override;
 
-  // An address of one link means another neighbour on another link: in the table it has the
+  // A link-local address means another neighbour on another link, so in the table it has the
   // interface in the bits that are zero in it (RFC 4291, 2.5.6).
   static wire::IpAddress scoped(const wire::IpAddress& address, PortIndex interface);
   static wire::IpAddress unscoped(const wire::IpAddress& address);

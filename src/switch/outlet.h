@@ -13,11 +13,11 @@
 
 namespace tributary::switching {
 
-// In which account of the ledger a packet is settled.
+// Each packet is settled in one of both accounts of the ledger.
 enum class Account : std::uint8_t { received, originated };
 
-// Where packets leave the logic of a switch, one way or another; keeps the ledger. During a burst
-// an Output is bound; between bursts nothing is sent.
+// Packets leave the logic of a switch through its Outlet, one way or another, and it keeps the
+// ledger. During a burst an Output is bound; between bursts nothing is sent.
 class Outlet {
  public:
   Outlet(const Interfaces& interfaces, PacketPool& pool, CoreShare share,
@@ -31,7 +31,7 @@ class Outlet {
   void bind(Output* out) {
     out_ = out;
     out->departures.reserve(interfaces_.count());
-    // What an earlier call of the same round has sent is in no queue yet.
+    // An earlier call of the same round may have sent packets that are in no queue yet.
     if (out->departures.empty()) {
       queues_.begin_burst();
     }
@@ -40,13 +40,14 @@ class Outlet {
   const forwarding::Occupancy& queues() const { return queues_; }
   Ledger& ledger() { return ledger_; }
   const Ledger& ledger() const { return ledger_; }
-  // By port: received packets that came in by it and were dropped. Engines count theirs here, too.
+  // Counts by port the received packets that came in by it and were dropped. Engines count theirs
+  // here, too.
   std::span<std::uint64_t> dropped_from() { return dropped_from_; }
   std::span<const std::uint64_t> dropped_from() const { return dropped_from_; }
 
-  // A packet that is made here. Null, and counted, if there is no buffer.
+  // Makes a packet here. Returns null, and counts it, if there is no buffer.
   PacketPtr originate();
-  // A copy of a packet, originated here.
+  // Makes a copy of a packet, which is originated here.
   PacketPtr originate_copy(const Packet& original);
   // A packet that was absorbed earlier, or is turned into an answer, enters the second account.
   void count_originated() { ++ledger_.originated; }
@@ -68,12 +69,12 @@ class Outlet {
     ++ledger_.absorbed;
     out_->controls.push(std::move(packet));
   }
-  // The switch keeps the packet; count_originated() when it goes on.
+  // The switch keeps the packet, and calls count_originated() when it goes on.
   void keep(Account account);
 
   // Other cores update their tables from this frame, too.
   void publish(const Packet& frame);
-  // The same for what was in no frame: a table update with these bytes and no ingress port.
+  // Tells other cores what was in no frame: a table update with these bytes and no ingress port.
   void publish_liveness(wire::Bytes word);
 
  private:

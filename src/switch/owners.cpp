@@ -22,8 +22,8 @@ Owners::Owners(const SwitchConfig& config, unsigned cores)
   }
 }
 
-// In a VLAN in which no engine is, or in none: but of sessions with neighbours there, no core knows
-// more of it than others.
+// The packet is in no VLAN, or in one in which no engine is. No core knows more of such a packet
+// than others, unless it belongs to a session with a neighbour.
 bool Owners::is_of_strangers(Packet& packet) const {
   return vlans_.enter(packet) || (packet.vlan != 0 && !vlans_.is_own(packet));
 }

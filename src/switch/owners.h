@@ -11,16 +11,16 @@
 
 namespace tributary::switching {
 
-// Which of several cores takes a packet into a logical switch.
+// Owners says which of several cores takes a packet into a logical switch.
 class Owners {
  public:
   Owners() = default;
   Owners(const SwitchConfig& config, unsigned cores);
 
-  // The core that owns the block of this packet (hash of its aggregation key) or the sessions with
-  // neighbours, or `here` when any core may handle it, or may add it to a partial sum for the
-  // owner. Packet::ingress need not be set where there are no VLANs. What it finds in the frame it
-  // notes in the packet, which is to go to Switch::receive() as it is.
+  // Returns the core that owns the block of this packet (by a hash of its aggregation key) or the
+  // sessions with neighbours. It returns `here` when any core may handle the packet, or may add it
+  // to a partial sum for the owner. Packet::ingress need not be set where there are no VLANs. What
+  // it finds in the frame it notes in the packet, which is to go to Switch::receive() as it is.
   unsigned core_of(Packet& packet, unsigned here) const;
 
  private:
@@ -28,11 +28,11 @@ class Owners {
   bool is_for_sessions(Packet& packet, const engine::Frame& frame) const;
 
   unsigned cores_ = 1;
-  bool has_owners_ = false;  // some packets have
-  bool watches_ = false;     // next hops, by BFD
+  bool has_owners_ = false;  // some packets have owners
+  bool watches_ = false;     // next hops are watched by BFD
   Vlans vlans_;
   Classifier classifier_;
-  // By claim; null: whole packets alone.
+  // By claim, this says whether a core may add up packets for their owner; null: it may not.
   std::array<bool (*)(const engine::Frame&), engine::noted::claims + 1> may_gather_{};
 };
 

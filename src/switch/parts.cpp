@@ -7,8 +7,8 @@
 namespace tributary::switching {
 namespace {
 
-// Table seeds are drawn: what a stranger can compute, he can aim at. They change no decision unless
-// a table overflows.
+// Table seeds are drawn: a stranger could aim at what he can compute. They change no decision
+// unless a table overflows.
 std::uint64_t draw_seed(const SwitchConfig& config) {
   if (config.table_seed != 0) {
     return config.table_seed;
@@ -76,7 +76,7 @@ void Parts::learn(const Packet& update, Time now) {
   }
 }
 
-// What stations of the bridge say to each other was published for the bridge alone.
+// A frame between stations of the bridge was published for the bridge alone.
 bool Parts::is_heard(const Packet& frame, const wire::MacAddress& destination, Time now) {
   return !interfaces_.port(frame.ingress).bridged() || destination.is_group() ||
          bridge_.find(frame, destination, now) == forwarding::bridge_interface;

@@ -22,15 +22,15 @@
 
 namespace tributary::switching {
 
-// What one core's share of a switch consists of, wired up, and what happens to all of it between
-// packets. Who handles packets derives from it, step by step (Admission, FrameWays), so that
-// everything is at a fixed place of one object.
+// Parts has what one core's share of a switch consists of, wired up, and handles what happens to
+// all of it between packets. The classes that handle packets derive from it, step by step
+// (Admission, FrameWays), so that everything is at a fixed place of one object.
 class Parts {
  public:
   Parts(const SwitchConfig& config, CoreShare share, PacketPool& pool,
         std::span<const forwarding::QueueGauge> gauges);
 
-  // As in Switch.
+  // These are as in Switch.
   void learn(const Packet& update, Time now);
   void set_port_up(PortIndex port, bool up);
   void reconfigure(const SwitchConfig& config);
@@ -54,7 +54,7 @@ class Parts {
   void tell_of_routes();
 
  protected:
-  // Routes use what is alive, from now on.
+  // Makes routes use, from now on, the next hops that are alive.
   void follow_liveness();
 
   Interfaces interfaces_;

@@ -14,9 +14,9 @@
 
 namespace tributary::switching {
 
-// The router's way onto a link: finds the neighbour's link-layer address, addresses the frame to it
-// and sends it, keeping what has to wait for an answer. How neighbours are asked is for each
-// version of IP to say.
+// A Resolver is the router's way onto a link: it finds the neighbour's link-layer address,
+// addresses the frame to it and sends it, and keeps what has to wait for an answer. Each version of
+// IP says how its neighbours are asked.
 template <typename Address>
 class Resolver {
  public:
@@ -28,11 +28,12 @@ class Resolver {
   Resolver(const Resolver&) = delete;
   Resolver& operator=(const Resolver&) = delete;
 
-  // A frame is about to be sent to `address`.
+  // Prefetches the neighbour's entry: a frame is about to be sent to `address`.
   [[gnu::always_inline]] forwarding::ProbeHome prefetch(const Address& address) const {
     return table_.prefetch(address);
   }
-  // Sends a frame with room for an Ethernet header, type filled in, to `address` on `interface`.
+  // Sends a frame to `address` on `interface`. It has room for an Ethernet header, whose type is
+  // filled in.
   [[gnu::always_inline]] void send(PacketPtr&& frame, PortIndex interface, const Address& address,
                                    Account account, Time now) {
     const auto known = table_.find(address, now);
@@ -51,8 +52,7 @@ class Resolver {
   void expire(Time now);
   Time deadline() const;
 
-  // Next hops that are resolved before the first packet needs them, and kept so, whoever else
-  // talks.
+  // Gateways are resolved before the first packet needs them, and kept so, whoever else talks.
   void set_gateways(std::vector<Gateway> gateways);
 
   const std::vector<Gateway>& gateways() const { return gateways_; }
@@ -60,7 +60,7 @@ class Resolver {
   const Table& table() const { return table_; }
 
  protected:
-  // Why packets that wait are dropped.
+  // Packets that wait are dropped for these reasons.
   struct Reasons {
     DropReason unresolved;
     DropReason queue_full;
@@ -91,7 +91,7 @@ class Resolver {
  private:
   static constexpr Duration gateway_check_interval = std::chrono::seconds(1);
 
-  // When the neighbour has answered, which is asked if nobody has.
+  // Sends the frame when the neighbour has answered, and asks it if nobody has.
   void send_later(PacketPtr frame, PortIndex interface, const Address& address, Account account,
                   Time now);
   void check_gateways(Time now);

@@ -20,7 +20,7 @@ bool is_reserved(const wire::Ipv4Address& address) {  // 0/8 and 240/4
   return (address.value() >> 24) == 0 || (address.value() >> 28) == 0xf;
 }
 
-// RFC 1812, 5.3.7.
+// These addresses must not be routed (RFC 1812, 5.3.7).
 bool is_martian(const wire::Ipv4Header& ip) {
   return !ip.source.is_routable_unicast() || is_loopback(ip.destination) ||
          (ip.destination.value() >> 24) == 0;
@@ -37,7 +37,7 @@ bool uses(const forwarding::RouteTable& routes, forwarding::Policy policy) {
   });
 }
 
-// What results tell is of use: some blocks have a choice.
+// What results tell is of use if some blocks have a choice.
 bool have_choice_of_roots(const forwarding::RouteTable& routes) {
   return std::any_of(routes.groups().begin(), routes.groups().end(), [](const auto& group) {
     return group.route.next_hops.size() > 1 &&
@@ -179,7 +179,7 @@ void Router::forward_by(const forwarding::Way& way, PacketPtr&& packet, const en
   const auto hop = way.live == 1 ? way.hop
                    : path        ? choose(*routes_.group_of(way), *path, now)
                                  : choose(*routes_.group_of(way), frame, now);
-  // There is no fragmentation; without "don't fragment" the sender is told all the same.
+  // There is no fragmentation; the sender is told so even without "don't fragment".
   if (const auto mtu = interfaces_.mtu(hop.interface); ip.total_length.value() > mtu) {
     reject(std::move(packet), frame, DropReason::fragmentation_needed,
            icmp_error::fragmentation_needed(mtu), account, now);
@@ -193,7 +193,8 @@ void Router::forward_by(const forwarding::Way& way, PacketPtr&& packet, const en
   neighbours_.send(std::move(packet), hop.interface, neighbour, account, now);
 }
 
-// A packet that goes no further: to the switch itself, to everybody on a link, or nowhere.
+// Ends a packet that goes no further: it is for the switch itself, for everybody on a link, or has
+// no route.
 void Router::end(PacketPtr packet, const engine::Frame& frame,
                  const forwarding::NextHopGroup* group, Account account, Time now) {
   if (group == nullptr) {

@@ -24,22 +24,24 @@
 
 namespace tributary::switching {
 
-// A source or destination that must not be routed (RFC 1812, 5.3.7), or a group, which the router
-// does not serve.
+// Says whether the source or destination must not be routed (RFC 1812, 5.3.7), or is a group, which
+// the router does not serve.
 inline bool is_unroutable(const wire::Ipv4Header& ip) {
   return !ip.source.is_routable_unicast() || !ip.destination.is_routable_unicast();
 }
 
-// One less, with the checksum of that (RFC 1624): as much more, and the carry. The TTL is not 0.
+// Makes the TTL, which is not 0, one less, and updates the checksum (RFC 1624): it grows by as
+// much, and by the carry.
 inline void decrement_ttl(wire::Ipv4Header& ip) {
   --ip.ttl;
   const std::uint32_t sum = ip.checksum.value() + 0x100u;
   ip.checksum = static_cast<std::uint16_t>(sum + (sum >= 0xffff ? 1 : 0));
 }
 
-// True if the checksum of a header without options is right. Ones' complement sums are sums modulo
-// 2^16 - 1, of words of any size in any order of bytes: they are a multiple of it, and not 0, as a
-// header is not. (Word by word: an array would go by way of the stack.)
+// Returns true if the checksum of a header without options is right. Ones' complement sums are sums
+// modulo 2^16 - 1, of words of any size in any order of bytes: a right one is a multiple of that,
+// and not 0, as a header is not. (It is summed word by word, as an array would go by way of the
+// stack.)
 inline bool sums_up(const wire::Ipv4Header& ip) {
   const auto word = [&ip](std::size_t number) {
     std::uint32_t bytes = 0;
@@ -52,7 +54,7 @@ inline bool sums_up(const wire::Ipv4Header& ip) {
   return (sum & 0xffff) + (sum >> 16) == 0xffff;
 }
 
-// True if the header's checksum, options included, is right. `frame.ipv4` is set.
+// Returns true if the header's checksum, options included, is right. `frame.ipv4` is set.
 inline bool has_right_ip_checksum(const engine::Frame& frame) {
   const auto& ip = *frame.ipv4;
   const auto bytes = ip.header_bytes();
@@ -69,15 +71,15 @@ inline void trim(Packet& packet, const wire::Ipv4Header& ip) {
   packet.length = std::min(packet.length, std::max(frame_bytes, wire::ethernet_min_frame_bytes));
 }
 
-// The IPv4 router of a logical switch (RFC 1812): its interfaces are the routed ports and, if it
-// has an address, the bridge.
+// This is the IPv4 router of a logical switch (RFC 1812). Its interfaces are those of Interfaces
+// that have an address of this version.
 class Router {
  public:
   Router(const SwitchConfig& config, const Interfaces& interfaces, Neighbours& neighbours,
          Liveness& liveness, Outlet& outlet);
 
-  // A packet to `destination` is about to be forwarded: the way that it will take, valid until the
-  // routes or what is known of next hops change.
+  // Returns the way that a packet to `destination` will take, valid until the routes or what is
+  // known of next hops change. It is about to be forwarded, so its neighbour's entry is prefetched.
   [[gnu::always_inline]] const forwarding::Way& prepare(
       const wire::Ipv4Address& destination) const {
     const auto& way = routes_.way_to(destination);
@@ -85,14 +87,14 @@ class Router {
     neighbours_.prefetch(direct ? destination : way.hop.via);
     return way;
   }
-  // A frame that is addressed to the switch on the link layer; not ARP. `way`: what prepare() said
-  // of its destination, or null.
+  // Takes a frame that is addressed to the switch on the link layer and is not ARP. `way` is what
+  // prepare() returned for its destination, or null.
   void receive(PacketPtr packet, const engine::Frame& frame, PortIndex interface,
                const forwarding::Way* way, Time now);
 
-  // Sends an IPv4 packet on by the way to `towards`: TTL (of received ones), route, MTU. Among
-  // several next hops, one is chosen by `path` as for a reduction; without it as for ordinary
-  // traffic.
+  // Sends an IPv4 packet on by the way to `towards`: it looks at the TTL (of received packets), the
+  // route and the MTU. Among several next hops, `path` chooses one as for a reduction; without it,
+  // one is chosen as for ordinary traffic.
   void forward(PacketPtr packet, const engine::Frame& frame, const wire::Ipv4Address& towards,
                const std::optional<engine::Path>& path, Account account, Time now) {
     forward_by(routes_.way_to(towards), std::move(packet), frame, towards, path, account, now);
@@ -100,10 +102,10 @@ class Router {
   // Sends a frame without an IP header on.
   void forward_raw(PacketPtr packet, const engine::Path& path, Account account, Time now);
 
-  // What the result of a block told of the queues on its way.
+  // Learns what the result of a block told of the queues on its way.
   void learn(const engine::Answer& answer);
 
-  // Whether some queue that packets have no other way than by is above half.
+  // Says whether some queue by which packets have to go is more than half full.
   bool is_crowded() const;
 
   void set_port_up(PortIndex port, bool up) { routes_.set_interface_up(port, up); }
@@ -138,7 +140,7 @@ class Router {
   Outlet& outlet_;
   forwarding::RouteTable routes_;
   std::vector<PortIndex> only_ways_;
-  bool learns_ = false;  // from answers
+  bool learns_ = false;  // what answers tell of queues
   forwarding::EcmpHash ecmp_;
   forwarding::LevelHash level_;
   forwarding::SelectionConfig selection_;

@@ -13,7 +13,7 @@ namespace {
 using forwarding::Route;
 using wire::IpAddress;
 
-// Addresses that no packet on a link has (RFC 4291, 2.5.2, 2.5.3, 2.5.5.2, 2.5.6 and 2.7).
+// No packet on a link has these addresses (RFC 4291, 2.5.2, 2.5.3, 2.5.5.2, 2.5.6 and 2.7).
 bool is_martian6(const Datagram6& datagram) {
   const auto& [ethernet, ip, payload, source, destination] = datagram;
   return source.is_multicast() || source.is_loopback() || source.is_v4() ||
@@ -27,7 +27,7 @@ bool is_neighbour_discovery(const Carried6& carried) {
          type == wire::Icmp6Header::neighbour_advertisement;
 }
 
-// Of what is for the switch itself, and served by nobody there.
+// Returns the error about a packet for the switch itself that nobody there serves.
 Icmp6Error unserved(const Carried6& carried) {
   const bool has_ports = carried.next_header == wire::ip_protocol::udp ||
                          carried.next_header == wire::ip_protocol::tcp;
@@ -85,7 +85,7 @@ bool Router6::asks_for_routers(const Carried6& carried, PortIndex interface) con
          advertiser_.advertises(interface);
 }
 
-// False: it is not as RFC 4861 (6.1.1) wants it.
+// Returns false if the solicitation is not as RFC 4861 (6.1.1) wants it.
 bool Router6::hear_of_host(const Packet& packet, const Datagram6& datagram, const Carried6& carried,
                            PortIndex interface, Time now) {
   if (!is_sound_icmp6(datagram, carried) || !Advertiser6::is_valid(datagram, carried)) {
@@ -125,7 +125,7 @@ void Router6::receive(PacketPtr packet, PortIndex interface, Time now) {
   forward(std::move(packet), *datagram, Account::received, now);
 }
 
-// A packet for the switch itself, or for a group.
+// Takes a packet for the switch itself, or for a group.
 void Router6::deliver(PacketPtr packet, const Datagram6& datagram, PortIndex interface, Time now) {
   const auto carried = carried_by(datagram);
   const bool is_to_group = datagram.destination.is_multicast();
@@ -195,7 +195,7 @@ void Router6::forward(PacketPtr packet, const Datagram6& datagram, Account accou
     return reject(std::move(packet), datagram, DropReason::ip6_no_route, icmp6_error::no_route,
                   account, now);
   }
-  if (group->route.kind == Route::Kind::local) {  // that of another interface
+  if (group->route.kind == Route::Kind::local) {  // the address is another interface's
     if (account == Account::received) {
       const auto interface = interfaces_.interface_of(*packet);
       return deliver(std::move(packet), datagram, interface, now);

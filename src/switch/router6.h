@@ -15,22 +15,23 @@
 
 namespace tributary::switching {
 
-// The IPv6 router of a logical switch (RFC 8200, 4443, 4861), on the interfaces that have an
-// address of this version. Extension headers are looked at where a packet is for the switch itself,
-// and passed over by those that go on, options for every hop among them (RFC 8200, section 4).
+// This is the IPv6 router of a logical switch (RFC 8200, 4443, 4861), on the interfaces that have
+// an address of this version. It looks at extension headers where a packet is for the switch
+// itself, and passes over those of packets that go on, options for every hop among them (RFC 8200,
+// section 4).
 class Router6 {
  public:
   Router6(const SwitchConfig& config, const Interfaces& interfaces, Neighbours6& neighbours,
           Liveness& liveness, Advertiser6& advertiser, Outlet& outlet);
 
-  // A frame of IPv6 that came in by an interface which speaks it, for the switch on the link layer
-  // or for a group.
+  // Takes a frame of IPv6 for the switch on the link layer or for a group. It came in by an
+  // interface which speaks IPv6.
   void receive(PacketPtr packet, PortIndex interface, Time now);
-  // A frame for a group, on the bridge: true if nobody but the switch is meant by it.
+  // Takes a frame for a group, on the bridge. Returns true if nobody but the switch is meant by it.
   bool hear(Packet& packet, PortIndex interface, Time now);
 
   void set_port_up(PortIndex port, bool up) { routes_.set_interface_up(port, up); }
-  // As Router.
+  // Next hops are treated as in Router.
   void set_unhealthy(const std::vector<forwarding::UnhealthyNeighbour>& neighbours) {
     routes_.set_unhealthy(neighbours);
   }
@@ -44,9 +45,9 @@ class Router6 {
   void deliver(PacketPtr packet, const Datagram6& datagram, PortIndex interface, Time now);
   void deliver_icmp(PacketPtr packet, const Datagram6& datagram, const Carried6& carried,
                     PortIndex interface, Time now);
-  // Sends a packet on: hop limit (of received ones), route, MTU.
+  // Sends a packet on: it looks at the hop limit (of received packets), the route and the MTU.
   void forward(PacketPtr packet, const Datagram6& datagram, Account account, Time now);
-  // Sends what begins here, back by `interface` where the destination is of that link.
+  // Sends what begins here; if the destination is link-local, it goes back by `interface`.
   void send_from_here(PacketPtr packet, PortIndex interface, Time now);
   void reject(PacketPtr packet, const Datagram6& datagram, DropReason reason,
               const Icmp6Error& error, Account account, Time now);

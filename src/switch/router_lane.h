@@ -15,8 +15,8 @@
 
 namespace tributary::switching {
 
-// What a router does all day, in two steps between which memory is waited for: a sound IPv4 packet
-// without options goes by its only next hop to a neighbour that is known.
+// RouterLane does what a router does all day, in two steps between which memory is waited for: a
+// sound IPv4 packet without options goes by its only next hop to a neighbour that is known.
 class RouterLane {
  public:
   struct Ticket {
@@ -31,8 +31,8 @@ class RouterLane {
         routes_(router.routes()),
         outlet_(outlet) {}
 
-  // Whether a packet that came in by the routed port `port`, and that no engine claims, is of this
-  // kind as far as it and the routes say.
+  // Says whether a packet is of this kind as far as it and the routes tell. It came in by the
+  // routed port `port`, and no engine claims it.
   bool expects(const Packet& packet, const UsualHeaders& headers, const Interfaces::PortFacts& port,
                Ticket& ticket) const {
     const auto& [ethernet, ip, udp] = headers;
@@ -50,8 +50,8 @@ class RouterLane {
     return way.leads_on && way.live == 1 && way.hop.interface < interfaces_.count();
   }
 
-  // Sends a packet that is expected. False, and the packet as it was, if it is too large for its
-  // next hop or there is something about the neighbour.
+  // Sends a packet that is expected. Returns false, and leaves the packet as it was, if it is too
+  // large for its next hop or the neighbour is not settled.
   bool send(PacketPtr& packet, const Ticket& ticket, Time now) const {
     auto& [ethernet, ip, udp] = *reinterpret_cast<UsualHeaders*>(packet->data());
     const auto& port = interfaces_.port(ticket.way->hop.interface);

@@ -31,7 +31,7 @@ void add_interface(std::vector<Route>& routes, const forwarding::InterfaceAddres
   }
 }
 
-// Every next hop of the static routes, once.
+// Each gateway is listed once, however many routes name it.
 template <typename Hop, typename Routes>
 std::vector<Hop> gateways_among(const Routes& routes) {
   std::vector<Hop> gateways;

@@ -11,22 +11,24 @@
 
 namespace tributary::switching {
 
-// All routes of a logical switch: its own addresses, the broadcast addresses of its prefixes, the
-// connected prefixes, the static routes. A `via` that is on no connected prefix is left out.
+// Returns all routes of a logical switch: its own addresses, the broadcast addresses of its
+// prefixes, the connected prefixes, the static routes. A `via` that is on no connected prefix is
+// left out.
 std::vector<forwarding::Route> routes_of(const SwitchConfig& config, const Interfaces& interfaces);
 
-// Every next hop of the static routes, once.
+// Returns every next hop of the static routes, once.
 std::vector<forwarding::NextHop> gateways_of(const std::vector<forwarding::Route>& routes);
 
-// The same of IPv6. There are no broadcast addresses.
+// These do the same for IPv6, which has no broadcast addresses.
 std::vector<forwarding::Route6> routes6_of(const SwitchConfig& config,
                                            const Interfaces& interfaces);
 std::vector<forwarding::NextHop6> gateways6_of(const std::vector<forwarding::Route6>& routes);
 
-// Of the hash that spreads ordinary flows.
+// Returns the seed of the hash that spreads ordinary flows.
 std::uint64_t ecmp_seed_of(const SwitchConfig& config);
 
-// Interfaces that are the only next hop of a route, and one of several of none.
+// Returns the interfaces that are the only next hop of some route, and among several next hops of
+// none.
 std::vector<PortIndex> only_ways_of(const std::vector<forwarding::Route>& routes);
 
 }  // namespace tributary::switching

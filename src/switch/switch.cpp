@@ -76,7 +76,7 @@ class Switch::Impl : public FrameWays {
   }
 
   // The packets of a stage wait for memory together: for their headers, then for the table entries
-  // that they look up. They leave in their order, by whichever way.
+  // that they look up. They leave in their order, whichever way they go.
   std::size_t accept_stage(PacketList& burst, Time now) {
     std::size_t count = 0;
     for (; count < arrived_.size() && !burst.empty(); ++count) {

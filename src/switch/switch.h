@@ -19,7 +19,7 @@
 
 namespace tributary::switching {
 
-// How many entries the tables hold: aged ones, too, until they are swept out.
+// The tables hold so many entries; aged ones count until they are swept out.
 struct TableSizes {
   std::size_t fdb = 0;
   std::size_t arp = 0;
@@ -28,23 +28,23 @@ struct TableSizes {
   std::size_t routes6 = 0;
 };
 
-// Which core of how many this is.
+// This is core `core` of `cores`.
 struct CoreShare {
   unsigned core = 0;
   unsigned cores = 1;
 };
 
 struct Output {
-  // Complete frames by the port that they leave by, which is also Packet::egress. The account of a
-  // packet is settled (forwarded or sent) when it is put here.
+  // Complete frames are listed by the port that they leave by, which is also Packet::egress. The
+  // account of a packet is settled (forwarded or sent) when it is put here.
   PacketRuns departures;
-  // Copies of frames that taught this core something (FDB, ARP), for learn() on the other cores.
-  // Empty if there is one core only.
+  // Copies of frames that taught this core something (FDB, ARP) go to learn() on the other cores.
+  // There are none if there is one core only.
   PacketList table_updates;
-  // MAC control frames that came in, absorbed, for Port::obey() of their ingress ports.
+  // MAC control frames that came in and were absorbed go to Port::obey() of their ingress ports.
   PacketList controls;
-  // By core: what that one is to receive() in the place of this one, which has not counted it, and
-  // sums for its merge(). Empty if there is one core only.
+  // By core, these are the packets that it is to receive() in the place of this one, which has not
+  // counted them, and the sums for its merge(). There are none if there is one core only.
   PacketRuns passed_on;
   PacketRuns partial_sums;
 };
@@ -54,12 +54,12 @@ struct EngineView {
   const engine::Engine* engine = nullptr;
 };
 
-// One core's share of one logical switch: bridge, router, aggregation engines. No I/O, no clock,
-// no locks. All ports are up until set_port_up() says otherwise.
+// A Switch is one core's share of one logical switch: bridge, router, aggregation engines. It has
+// no I/O, no clock, no locks. All ports are up until set_port_up() says otherwise.
 class Switch {
  public:
-  // `gauges`, by port, are what choices by occupancy look at; they outlive the switch. Without them
-  // all queues seem empty.
+  // Choices by occupancy look at `gauges`, by port, which outlive the switch. Without them all
+  // queues seem empty.
   Switch(const SwitchConfig& config, CoreShare share, PacketPool& pool,
          std::span<const forwarding::QueueGauge> gauges = {});
   ~Switch();
@@ -71,16 +71,17 @@ class Switch {
   void receive(PacketList burst, Time now, Output& out);
   // Takes partial sums that other cores have handed over; Packet::pool is this core's pool.
   void merge(PacketList sums, Time now, Output& out);
-  // What another core learned from `update`. Packets that waited for it leave by the next
+  // Learns what another core learned from `update`. Packets that waited for it leave by the next
   // expire(), which is then due at once.
   void learn(const Packet& update, Time now);
 
-  // Timers of tables and engines. deadline() may lie in the past: then expire() is due now.
+  // Serves the timers of tables and engines. deadline() may lie in the past: then expire() is due
+  // now.
   void expire(Time now, Output& out);
   Time deadline() const;
 
-  // The switch begins its work: by the next expire(), which is then due at once, and by some after
-  // it hosts are told of its addresses. So are those of a port that comes up.
+  // The switch begins its work: the next expire(), which is then due at once, and some after it
+  // tell hosts of its addresses. The same happens for the addresses of a port that comes up.
   void announce();
   // The switch is about to end: the next expire(), which is then due at once, tells the hosts that
   // took it for a router by its advertisements.
@@ -95,18 +96,18 @@ class Switch {
   void reconfigure(const SwitchConfig& config);
 
   const Ledger& ledger() const;
-  std::uint64_t dropped_from(PortIndex port) const;  // of the ledger's drops: what came in by it
+  std::uint64_t dropped_from(PortIndex port) const;  // received packets among the ledger's drops
   TableSizes table_sizes() const;                    // in no time, however large they are
   std::vector<forwarding::FdbRow> fdb(Time now) const;
-  forwarding::PortAddresses addresses(PortIndex port) const;  // zeros of a routed port
-  std::vector<forwarding::VlanRow> vlans() const;  // interfaces of the router on the bridge
+  forwarding::PortAddresses addresses(PortIndex port) const;  // zeros for a routed port
+  std::vector<forwarding::VlanRow> vlans() const;  // of the router's interfaces on the bridge
   std::vector<forwarding::ArpRow> arp(Time now) const;
   std::vector<forwarding::RouteRow> routes() const;
   std::vector<forwarding::NeighbourRow6> neighbours6(Time now) const;
   std::vector<forwarding::RouteRow6> routes6() const;
-  // Interfaces that advertise the router; as with sessions, one core does it, the others have none.
+  // Lists the interfaces that advertise the router. One core advertises, the others list none.
   std::vector<forwarding::AdvertiserRow> advertisers() const;
-  // Sessions with next hops; they live on one core, the others have none.
+  // Lists the sessions with next hops. They live on one core, the others list none.
   std::vector<forwarding::BfdRow> bfd() const;
   std::vector<EngineView> engines() const;
 

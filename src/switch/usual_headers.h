@@ -7,7 +7,7 @@
 
 namespace tributary::switching {
 
-// What most frames begin with. A header is what it is called if the ones before it say so.
+// Most frames begin with these headers. A header is what it is called if the ones before it say so.
 struct [[gnu::packed]] UsualHeaders {
   wire::EthernetHeader ethernet;
   wire::Ipv4Header ipv4;

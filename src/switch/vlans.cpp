@@ -16,7 +16,7 @@ bool has_tag(const wire::EthernetHeader& header) {
   return header.type.value() == wire::ethertype::vlan;
 }
 
-// Without its tag a frame may be too short for a line, and not every device sees to that.
+// A frame without its tag may be too short for a line, and not every device sees to that.
 void pad(Packet& frame) {
   const auto length = frame.length;
   if (length < wire::ethernet_min_frame_bytes &&
@@ -33,7 +33,7 @@ void take_off_tag(Packet& frame) {
   pad(frame);
 }
 
-// There is headroom for it.
+// Packets have headroom for the tag.
 void put_on_tag(Packet& frame, std::uint16_t control) {
   frame.offset = static_cast<std::uint16_t>(frame.offset - tag_bytes);
   frame.length += static_cast<std::uint32_t>(tag_bytes);
@@ -41,7 +41,7 @@ void put_on_tag(Packet& frame, std::uint16_t control) {
   std::memmove(start, start + tag_bytes, addresses_bytes);
   auto& header = *reinterpret_cast<wire::TaggedHeader*>(start);
   header.ethernet.type = wire::ethertype::vlan;
-  header.tag.control = control;  // the frame's type is where it was
+  header.tag.control = control;  // the frame's type stays where it was
 }
 
 }  // namespace
@@ -101,7 +101,7 @@ void Vlans::put_into(Packet& frame, std::uint16_t vid) {
 }
 
 std::optional<DropReason> Vlans::leave(Packet& frame, PortIndex to) const {
-  if (wire::vid_of(frame.vlan) == 0) {  // it begins here
+  if (wire::vid_of(frame.vlan) == 0) {  // the frame begins here
     put_into(frame, own_);
   }
   const auto control = frame.vlan;

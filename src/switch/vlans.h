@@ -13,34 +13,36 @@
 
 namespace tributary::switching {
 
-// Which ports of a bridge carry which VLANs (IEEE 802.1Q), and what becomes of tags at their edge:
-// behind it, frames have none, and Packet::vlan says where they belong. A bridge of whose ports
-// none is in a VLAN looks at no tags: all its frames are in VLAN 0, which all its ports carry.
+// Vlans knows which ports of a bridge carry which VLANs (IEEE 802.1Q), and what becomes of tags at
+// their edge: behind it, frames have none, and Packet::vlan says where they belong. If no port of a
+// bridge is in a VLAN, it looks at no tags: all its frames are in VLAN 0, which all its ports
+// carry.
 class Vlans {
  public:
   Vlans() = default;
   explicit Vlans(const SwitchConfig& config);
 
   bool on() const { return on_; }
-  // That of the switch itself, on a bridge with VLANs; 0: it is in none.
+  // Returns the VLAN of the switch itself, on a bridge with VLANs; 0: it is in none.
   std::uint16_t own() const { return own_; }
-  // That of a frame; of one that begins at the switch, the switch's own.
+  // Returns the VLAN of a frame; a frame that begins at the switch is in the switch's own.
   std::uint16_t vid_of(const Packet& frame) const {
     const auto vid = wire::vid_of(frame.vlan);
     return vid != 0 ? vid : own_;
   }
-  // Whether the switch itself may be meant, by a frame that came in.
+  // Says whether a frame that came in may mean the switch itself.
   bool is_own(const Packet& frame) const { return wire::vid_of(frame.vlan) == own_; }
   bool carries(PortIndex port, std::uint16_t vid) const { return ports_[port].carried[vid]; }
 
   // Puts a frame without a tag into a VLAN, with the class in which it will wait as priority.
   static void put_into(Packet& frame, std::uint16_t vid);
 
-  // Both only where VLANs are on. A frame that came in: takes its tag off and notes it, or says why
-  // the frame goes no further. One that was noted, or came by a routed port, stays as it is; so
-  // does one for the port itself (01:80:c2:00:00:0x), which is in no VLAN.
+  // Both are called only where VLANs are on.
+  // Takes the tag off a frame that came in and notes it, or says why the frame goes no further. A
+  // frame that was noted, or came by a routed port, stays as it is; so does one for the port itself
+  // (01:80:c2:00:00:0x), which is in no VLAN.
   std::optional<DropReason> enter(Packet& frame) const;
-  // A frame that leaves by this port: puts on the tag that it has there, or says why it may not go.
+  // Puts the tag on that a frame has where it leaves by this port, or says why it may not go.
   std::optional<DropReason> leave(Packet& frame, PortIndex to) const;
 
  private:
