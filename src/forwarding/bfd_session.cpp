@@ -12,7 +12,7 @@ using wire::BfdDiagnostic;
 using wire::BfdHeader;
 using wire::BfdState;
 
-// While a session is not up (RFC 5880, 6.8.3).
+// A session that is not up sends no faster (RFC 5880, 6.8.3).
 constexpr Duration slow_interval = std::chrono::seconds(1);
 // Answers to polls, and news, go "as soon as practicable" (6.8.7), however long the interval is.
 constexpr Duration pause_max = std::chrono::milliseconds(10);
@@ -34,7 +34,7 @@ BfdSession::BfdSession(const BfdConfig& config, std::uint32_t discriminator, std
       discriminator_(discriminator),
       seed_(seed) {}
 
-// RFC 5880, 6.8.6; the order is that of the text.
+// The order is that of the text (RFC 5880, 6.8.6).
 void BfdSession::receive(const BfdHeader& packet, Time now) {
   ++counters_.received;
   if (packet.has(BfdHeader::final)) {
@@ -64,7 +64,7 @@ void BfdSession::hear(const BfdHeader& packet, Time now) {
   looked_again_ = false;
 }
 
-// The state machine of RFC 5880, 6.2.
+// This is the state machine of RFC 5880, 6.2.
 void BfdSession::follow(BfdState remote, Time now) {
   if (remote == BfdState::admin_down) {
     if (state_ != BfdState::down) {
@@ -108,8 +108,9 @@ void BfdSession::end_poll() {
   required_in_force_ = config_.interval;
 }
 
-// A core that was kept from its CPU finds the detection time over and the packets that should have
-// stopped it still in the device's ring: who looks late looks once more before he believes it.
+// A core that was kept from its CPU finds the detection time over, and the packets that should have
+// stopped it still in the device's ring. So a core that looks late looks once more before it
+// believes it.
 void BfdSession::expire(Time now) {
   if (now < detect_at_) {
     return;
@@ -143,8 +144,8 @@ std::optional<BfdHeader> BfdSession::poll(Time now) {
   return packet(static_cast<std::uint8_t>(flags));
 }
 
-// 0 to 25 % earlier than the interval, so that neighbours do not fall into step; with a multiplier
-// of one at least 10 % (RFC 5880, 6.8.7).
+// Packets go 0 to 25 % earlier than the interval, so that neighbours do not fall into step; with a
+// multiplier of one they go at least 10 % earlier (RFC 5880, 6.8.7).
 void BfdSession::schedule(Time now) {
   const auto interval = transmit_interval();
   const auto earlier_min = config_.multiplier == 1 ? interval / 10 : Duration{};
@@ -203,7 +204,8 @@ void BfdSession::configure(const BfdConfig& config) {
   if (!changed) {
     return;
   }
-  // Shorter of ours, longer of theirs: at once. The other way round when the poll is answered.
+  // What makes our interval shorter or theirs longer holds at once; the other way round, it holds
+  // when the poll is answered.
   const bool up = state_ == BfdState::up;
   interval_in_force_ = up ? std::min(interval_in_force_, config.interval) : config.interval;
   required_in_force_ = up ? std::max(required_in_force_, config.interval) : config.interval;

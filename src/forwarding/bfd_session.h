@@ -10,47 +10,48 @@
 
 namespace tributary::forwarding {
 
-// One BFD session (RFC 5880) in asynchronous mode, active role, without authentication, demand mode
-// and echo. Knows no addresses and no sockets: it is handed packets and the time, and says what is
-// to be sent.
+// This is one BFD session (RFC 5880) in asynchronous mode and active role, without authentication,
+// demand mode and echo. It knows no addresses and no sockets: it is handed packets and the time,
+// and says what is to be sent.
 class BfdSession {
  public:
   struct Counters {
     std::uint64_t received = 0;
     std::uint64_t sent = 0;
-    std::uint64_t failures = 0;  // times that a session that was up failed
+    std::uint64_t failures = 0;  // how often a session that was up failed
   };
 
   // `discriminator` is not 0 and that of no other session; `seed` is of the jitter.
   BfdSession(const BfdConfig& config, std::uint32_t discriminator, std::uint64_t seed);
 
-  // A packet of this session that parse_bfd() passed.
+  // Takes a packet of this session that parse_bfd() passed.
   void receive(const wire::BfdHeader& packet, Time now);
-  // Notices silence.
+  // Notices that the neighbour has been silent for the detection time.
   void expire(Time now);
-  // What is to be sent now; to be asked until there is nothing.
+  // Returns what is to be sent now; it is to be asked until there is nothing.
   std::optional<wire::BfdHeader> poll(Time now);
-  // What poll() gave has been sent: without a link or a buffer it is not.
+  // Counts what poll() gave as sent: without a link or a buffer it is not.
   void count_sent() { ++counters_.sent; }
-  // When expire() or poll() has something to do.
+  // Returns when expire() or poll() has something to do.
   Time deadline() const;
 
   void configure(const BfdConfig& config);
   // Tells the neighbour that silence will be no failure.
   void disable();
 
-  // Says, while the session is up, that something behind us is cut off (RFC 5880, 6.8.17).
+  // Tells the neighbour, while the session is up, that something behind us is cut off (RFC 5880,
+  // 6.8.17).
   void set_cut_off(bool cut_off);
-  // Says, likewise, that a queue behind us is filling up; if both are so, the former.
+  // Tells it, likewise, that a queue behind us is filling up; being cut off takes precedence.
   void set_crowded(bool crowded);
-  // What the neighbour says of itself in that respect.
+  // These say whether the neighbour says the same of itself.
   bool neighbour_cut_off() const;
   bool neighbour_crowded() const;
-  // Does not wait for the slow timer of a session that is not up.
+  // Cuts short the slow timer of a session that is not up.
   void hurry();
 
-  // False: the session was up and has failed since. A neighbour that never spoke, or that says that
-  // it is to be left alone (AdminDown), has not failed (RFC 5882, 3.2 and 4.1).
+  // Returns false if the session was up and has failed since. A neighbour that never spoke, or that
+  // says that it is to be left alone (AdminDown), has not failed (RFC 5882, 3.2 and 4.1).
   bool alive() const { return !failed_; }
 
   std::uint32_t discriminator() const { return discriminator_; }
@@ -58,9 +59,9 @@ class BfdSession {
   wire::BfdState state() const { return state_; }
   wire::BfdState remote_state() const { return remote_state_; }
   wire::BfdDiagnostic diagnostic() const { return diagnostic_; }
-  // Between two packets of ours, before jitter. Zero: the neighbour wants none.
+  // Returns the time between two packets of ours, before jitter. Zero: the neighbour wants none.
   Duration transmit_interval() const;
-  // Zero until the neighbour has spoken.
+  // Returns zero until the neighbour has spoken.
   Duration detection_time() const;
   const Counters& counters() const { return counters_; }
 
@@ -76,7 +77,7 @@ class BfdSession {
   wire::BfdHeader packet(std::uint8_t flags) const;
 
   BfdConfig config_;
-  // What RFC 5880, 6.8.3 keeps until the neighbour has confirmed a change.
+  // These stay in force until the neighbour has confirmed a change (RFC 5880, 6.8.3).
   Duration interval_in_force_;
   Duration required_in_force_;
   std::uint32_t discriminator_;
@@ -95,13 +96,13 @@ class BfdSession {
   wire::BfdDiagnostic remote_diagnostic_ = wire::BfdDiagnostic::none;
   std::uint32_t remote_discriminator_ = 0;
   bool remote_demand_ = false;
-  std::uint8_t remote_multiplier_ = 0;  // 0: never heard
+  std::uint8_t remote_multiplier_ = 0;  // 0: it never spoke
   Duration remote_min_tx_{};
   Duration remote_min_rx_ = std::chrono::microseconds(1);
 
   Time transmit_at_{};
-  // What is told at once is told once: two neighbours that answer each other's old news without a
-  // pause may do so for ever.
+  // No packet goes before this time, news included: two neighbours that answer each other's old
+  // news without a pause may do so for ever.
   Time not_before_{};
   Time detect_at_ = never;
   bool looked_again_ = false;

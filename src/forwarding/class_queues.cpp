@@ -11,10 +11,10 @@
 namespace tributary::forwarding {
 namespace {
 
-// Of a round, for each unit of weight: a frame of the usual size fits.
+// In each round a unit of weight is worth this: a frame of the usual size fits.
 constexpr std::uint64_t quantum = line_bytes(1514);
 
-// What each class that does not say its part gets of the queue.
+// Returns what each class without a configured part gets of the queue.
 std::uint32_t even_part(std::span<const TrafficClass> classes, std::uint32_t capacity_bytes) {
   std::uint64_t said = 0;
   std::uint32_t silent = 0;
@@ -135,7 +135,7 @@ PacketPtr ClassQueues::next_by_weight(Time now) {
   for (;;) {
     auto& queue = queues_[turn_];
     if (!takes_part(queue)) {
-      queue.deficit = 0;  // who has nothing to send saves nothing for later
+      queue.deficit = 0;  // a class with nothing to send saves nothing for later
       advance();
       continue;
     }

@@ -16,7 +16,7 @@
 
 namespace tributary::forwarding {
 
-// What one traffic class of a port counts. `class_figures` says what each is.
+// One traffic class of a port counts this. `class_figures` says what each counter is.
 struct ClassCounters {
   std::uint64_t tx_packets = 0;
   std::uint64_t tx_bytes = 0;
@@ -41,11 +41,12 @@ inline constexpr ClassFigure class_figures[] = {
      "frames that were marked: more than its `ecn_threshold` waited"},
 };
 
-// The part of a port's queue that one of its classes has, whether it says so or gets it.
+// Returns the part of a port's queue that one of its classes has, whether it is configured or an
+// even share.
 std::uint32_t class_capacity(const TrafficClass& one, std::span<const TrafficClass> classes,
                              std::uint32_t capacity_bytes);
 
-// What waits in one of them, and what it has counted.
+// This is what waits in one of the classes, and what it has counted.
 struct ClassRow {
   std::string_view name;
   std::uint64_t packets = 0;
@@ -53,9 +54,9 @@ struct ClassRow {
   ClassCounters counters;
 };
 
-// The queues of a port's traffic classes: a FIFO for each, with its own bound, marks and rate.
-// Strict classes go first, in the order of the configuration; the others share what they leave by
-// deficit round robin (Shreedhar and Varghese, 1995), in bytes on the line.
+// These are the queues of a port's traffic classes: a FIFO for each, with its own bound, marks and
+// rate. Strict classes go first, in the order of the configuration. The others share what those
+// leave by deficit round robin (Shreedhar and Varghese, 1995), in bytes on the line.
 class ClassQueues {
  public:
   enum class Verdict : std::uint8_t { taken, marked, dropped };
@@ -64,19 +65,19 @@ class ClassQueues {
   ClassQueues(std::span<const TrafficClass> classes, std::uint32_t capacity_bytes);
 
   Verdict enqueue(PacketPtr packet, Time now);
-  // The next frame that may go. Its `queued_at` is from when on it could have gone. Null if there
-  // is none.
+  // Returns the next frame that may go, or null. Its `queued_at` is from when on it could have
+  // gone.
   PacketPtr next(Time now);
-  // When a frame may go; the past if one may now; `never` if none waits.
+  // Returns when a frame may go: the past if one may now, `never` if none waits.
   Time deadline() const;
 
-  // All frames, class by class, and nobody counts them.
+  // Takes all frames, class by class, and counts none.
   PacketList take_all();
-  // Goes on with what classes of the same names counted there.
+  // Continues the counters of classes that had the same names there.
   void inherit(const ClassQueues& other);
 
   std::size_t packets() const { return packets_; }
-  // Of the port's capacity, as much as the fullest class has taken of its part.
+  // Returns as much of the port's capacity as the fullest class has taken of its part.
   std::uint64_t occupied_bytes() const;
   std::vector<ClassRow> rows() const;
 
@@ -87,9 +88,8 @@ class ClassQueues {
     PacketList waiting{};
     std::uint64_t bytes = 0;
     Shaper shaper{};
-    std::uint64_t deficit = 0;  // bytes on the line that it may still send in this round
-    std::uint64_t mark_debt =
-        0;  // in packets above the threshold; from `ecn_ramp` on one is marked
+    std::uint64_t deficit = 0;    // bytes on the line that it may still send in this round
+    std::uint64_t mark_debt = 0;  // packets above the threshold; each mark takes `ecn_ramp` of them
     ClassCounters counters{};
 
     bool may_go(Time now) const { return !waiting.empty() && shaper.opens() <= now; }
@@ -103,8 +103,8 @@ class ClassQueues {
 
   std::vector<Queue> queues_;
   std::array<std::uint8_t, codepoints> class_of_{};
-  std::size_t turn_ = 0;  // whose it is, of those with a weight
-  bool granted_ = false;  // it has got its bytes of this round
+  std::size_t turn_ = 0;  // the class whose turn it is, among those with a weight
+  bool granted_ = false;  // that class has got its bytes of this round
   std::size_t packets_ = 0;
   std::uint32_t capacity_bytes_;
 };

@@ -17,7 +17,7 @@ struct CodepointName {
   std::string_view text;
   std::uint8_t value;
 };
-// RFC 2474, 2597, 3246, 5865 and 8622.
+// The names are from RFC 2474, 2597, 3246, 5865 and 8622.
 constexpr CodepointName codepoint_names[] = {
     {"cs0", 0},   {"le", 1},    {"cs1", 8},   {"af11", 10}, {"af12", 12}, {"af13", 14},
     {"cs2", 16},  {"af21", 18}, {"af22", 20}, {"af23", 22}, {"cs3", 24},  {"af31", 26},
@@ -38,7 +38,7 @@ std::uint8_t codepoint_of(const Packet& frame) {
   if (type == wire::ethertype::ipv4) {
     return static_cast<std::uint8_t>((words->value() & 0xff) >> ecn_bits);
   }
-  // The traffic class follows the four bits of the version.
+  // In IPv6, the traffic class follows the four bits of the version.
   return type == wire::ethertype::ipv6
              ? static_cast<std::uint8_t>(((words->value() >> 4) & 0xff) >> ecn_bits)
              : std::uint8_t{0};

@@ -10,7 +10,7 @@
 
 namespace tributary::forwarding {
 
-// Of the differentiated services field (RFC 2474): six bits.
+// This is the six-bit codepoint of the differentiated services field (RFC 2474).
 struct Codepoint {
   std::uint8_t value = 0;
 
@@ -19,14 +19,15 @@ struct Codepoint {
 
 inline constexpr std::uint8_t codepoints = 64;
 
-// Of a frame of IPv4 or IPv6, also behind a VLAN tag; 0 of what is not IP.
+// Returns the codepoint of a frame of IPv4 or IPv6, also behind a VLAN tag; 0 if it is not IP.
 std::uint8_t codepoint_of(const Packet& frame);
-// Its class selector, the upper three bits: the priority of 802.1p and of priority flow control. A
-// tag does not count: frames are of the same class on both sides of the port that puts it on or
-// takes it off.
+// Returns its class selector, the upper three bits: the priority of 802.1p and of priority flow
+// control. A tag does not count: a frame is of the same class on both sides of the port that puts
+// the tag on or takes it off.
 std::uint8_t priority_of(const Packet& frame);
 
-// By the name that operators know it by, "cs1", "af21" or "ef", or else by its number.
+// A codepoint is written by the name that operators know, "cs1", "af21" or "ef", or else by its
+// number.
 std::string to_string(Codepoint codepoint);
 std::optional<Codepoint> codepoint_named(std::string_view text);
 

@@ -25,7 +25,7 @@ struct Prefix {
   std::uint8_t length = 0;  // bits
 };
 
-// An address of an interface and the prefix that is directly reachable through it.
+// An interface has this address, and reaches the prefix around it directly.
 struct InterfaceAddress {
   wire::Ipv4Address address;
   std::uint8_t length = 0;  // bits
@@ -41,7 +41,7 @@ constexpr Prefix prefix_of(const InterfaceAddress& address) {
   return {wire::Ipv4Address(address.address.value() & prefix_mask(address.length)), address.length};
 }
 
-// The same of IPv6.
+// These are the same for IPv6.
 struct Prefix6 {
   wire::IpAddress network;
   std::uint8_t length = 0;  // bits
@@ -68,42 +68,44 @@ constexpr Prefix6 prefix_of(const InterfaceAddress6& address) {
   return {network_of(address.address, address.length), address.length};
 }
 
-// How often neighbours are to hear from each other (RFC 5880), and how many packets in a row may
-// fail to come before the neighbour is taken for dead.
+// Neighbours are to hear from each other at this interval (RFC 5880); after so many packets in a
+// row that fail to come, the neighbour is taken for dead.
 struct BfdConfig {
   Duration interval = std::chrono::milliseconds(100);
   std::uint8_t multiplier = 3;
 };
 
-// Which addresses a bridge may learn behind a port. Without learning, frames go on all the same,
-// and who sends them is reached by static entries, or by flooding. With a bound, frames that carry
-// one address more, or that of a static entry of another port, are dropped: port security.
+// These say which addresses a bridge may learn behind a port. Without learning, frames go on all
+// the same, and their senders are reached by static entries, or by flooding. With a bound, frames
+// that carry one address more, or that of a static entry of another port, are dropped: port
+// security.
 struct LearningConfig {
   bool on = true;
   std::optional<std::uint32_t> addresses_max{};
 };
 
-// A class of what leaves by the ports of a switch, with a queue of its own in each port.
+// What leaves by the ports of a switch is divided into classes, each with a queue of its own in
+// each port.
 struct TrafficClass {
   std::string name;
-  std::vector<Codepoint> codepoints;  // of its packets; none: what no other class takes
-  bool strict = false;                // goes before all that are not
-  std::uint32_t weight = 1;           // of its share of the line; of a class that is not strict
-  std::uint64_t rate_bps = 0;         // most, on the line; 0: that of the port
+  std::vector<Codepoint> codepoints;  // of its packets; none: it takes what no other class takes
+  bool strict = false;                // it goes before all that are not
+  std::uint32_t weight = 1;           // its share of the line, unless it is strict
+  std::uint64_t rate_bps = 0;         // at most, on the line; 0: as the port
   std::uint32_t capacity_bytes = 0;   // of the port's queue; 0: an even part of what others leave
-  std::uint32_t ecn_threshold_packets = 85;  // as that of a port
-  // So many packets above the threshold all are marked, and on the way there a rising part of them,
-  // as by RED (Floyd and Jacobson, 1993); 0: all from the threshold on.
+  std::uint32_t ecn_threshold_packets = 85;  // as QueueConfig::ecn_threshold_packets
+  // So many packets above the threshold, all are marked, and below that a rising part of them, as
+  // by RED (Floyd and Jacobson, 1993); 0: all are marked from the threshold on.
   std::uint32_t ecn_ramp_packets = 0;
 };
 
-// From one VLAN identifier to another one.
+// A range has all VLAN identifiers from the first to the last.
 struct VidRange {
   std::uint16_t first = 0;
   std::uint16_t last = 0;
 };
 
-// VLANs by their identifiers, ascending and each once.
+// These VLAN identifiers are ascending, and each is there once.
 struct VidSet {
   std::vector<VidRange> ranges;
 
@@ -115,26 +117,26 @@ struct VidSet {
   }
 };
 
-// The VLANs of a bridged port (IEEE 802.1Q): one for what comes and goes without a tag, and those
-// that come and go with theirs.
+// These are the VLANs of a bridged port (IEEE 802.1Q): one for frames that come and go without a
+// tag, and those whose frames come and go with theirs.
 struct VlanConfig {
-  std::uint16_t untagged = 0;  // 0: what comes without a tag is dropped
+  std::uint16_t untagged = 0;  // 0: frames without a tag are dropped
   VidSet tagged;
 
   bool any() const { return untagged != 0 || !tagged.empty(); }
   bool carries(std::uint16_t vid) const { return untagged == vid || tagged.contains(vid); }
 };
 
-// Egress queue of a port.
+// This is the egress queue of a port.
 struct QueueConfig {
   std::uint64_t rate_bps = 0;                  // on the line, overhead included; 0: not shaped
-  std::uint32_t capacity_bytes = 1024 * 1024;  // frames that wait; beyond it the tail is dropped
-  std::uint32_t ecn_threshold_packets = 85;    // mark ECT packets that find more waiting; 0: never
-  // Those of the switch, filled in by whoever builds it; none: one queue for all.
+  std::uint32_t capacity_bytes = 1024 * 1024;  // of waiting frames; beyond it the tail is dropped
+  std::uint32_t ecn_threshold_packets = 85;    // ECT packets behind more are marked; 0: never
+  // These are the switch's classes, filled in by whoever builds it; none: one queue for all.
   std::vector<TrafficClass> classes{};
 };
 
-// How a port and its neighbour keep each other from overrunning their queues: IEEE 802.3 PAUSE, or
+// A port and its neighbour keep each other from overrunning their queues by IEEE 802.3 PAUSE, or by
 // priority flow control (IEEE 802.1Qbb).
 enum class FlowControl : std::uint8_t { off, pause, pfc };
 
@@ -145,21 +147,21 @@ constexpr std::string_view name(FlowControl mode) {
 
 struct FlowControlConfig {
   FlowControl mode = FlowControl::off;
-  std::uint32_t xoff_bytes = 0;  // 0: what leaves the headroom
-  std::uint32_t xon_bytes = 0;   // 0: half of it
-  // From passing xoff until the neighbour has ceased to send: both ends may sleep for a
-  // millisecond, and a shaper may be ahead of its line by another.
+  std::uint32_t xoff_bytes = 0;  // 0: what the headroom leaves
+  std::uint32_t xon_bytes = 0;   // 0: half of xoff
+  // This time passes from reaching xoff until the neighbour has ceased to send: both ends may sleep
+  // for a millisecond, and a shaper may be ahead of its line by another.
   Duration reaction = std::chrono::milliseconds(3);
   Priorities lossless{};  // with priority flow control; others are dropped where there is no room
 };
 
-// How one of several next hops is chosen; forwarding/policy.h says by which function.
+// One of several next hops is chosen by a policy; forwarding/policy.h has its function.
 enum class Policy : std::uint8_t { ecmp, flowlet, adaptive, static_trees };
 
-// What operators call them, in the order of the enumerators.
+// Operators call the policies so, in the order of the enumerators.
 struct PolicyName {
   std::string_view text;
-  bool ordinary;  // serves ordinary packets too, not only those of reductions
+  bool ordinary;  // it serves ordinary packets too, not only those of reductions
 };
 inline constexpr std::array policy_names{
     PolicyName{"ecmp", true},
@@ -185,7 +187,7 @@ struct SelectionConfig {
   std::uint64_t tree_seed = 1;  // static: draws their roots
 };
 
-// What a lab cable does to packets. Probabilities are per packet, 0 to 1.
+// A lab cable does this to packets. Probabilities are per packet, 0 to 1.
 struct ImpairmentConfig {
   double loss = 0;
   double duplicate = 0;
@@ -202,11 +204,11 @@ struct ImpairmentConfig {
   }
 };
 
-// A port of a logical switch. With an address of either version it is routed; without one it
-// belongs to the bridge.
+// This is a port of a logical switch. With an address of either version of IP it is routed; without
+// one it belongs to the bridge.
 struct PortConfig {
   std::string name;
-  wire::MacAddress mac;  // filled in by whoever builds the switch if zero
+  wire::MacAddress mac;  // if zero, filled in by whoever builds the switch
   std::optional<InterfaceAddress> address;
   std::optional<InterfaceAddress6> address6;
   bool advertise6 = false;   // hosts are told of the router, and of the prefix of address6
@@ -214,7 +216,7 @@ struct PortConfig {
   // Frames come from a kernel of this machine, which may leave their checksums to hardware.
   bool from_kernel = true;
   LearningConfig learning;  // of a bridged port
-  VlanConfig vlan;          // of a bridged port; none on all of a bridge: it knows no VLANs
+  VlanConfig vlan;          // of a bridged port; if no port of a bridge has any, it knows no VLANs
   QueueConfig queue;
   FlowControlConfig flow;
   std::uint64_t line_bps = 0;  // of the device, filled in like `mac`; 0: unknown
@@ -224,8 +226,8 @@ struct PortConfig {
   bool is_routed() const { return address || address6; }
 };
 
-// The largest frame of a port, or of what came by it and leaves by another one: where there are
-// VLANs, with a tag.
+// Returns the length of the largest frame of a port, or of one that came by it and leaves by
+// another: where there are VLANs, it has a tag.
 inline std::uint32_t frame_bytes_max(const PortConfig& port) {
   const auto tag_bytes = port.vlan.any() ? sizeof(wire::VlanTag) : 0;
   return static_cast<std::uint32_t>(port.mtu + sizeof(wire::EthernetHeader) + tag_bytes);

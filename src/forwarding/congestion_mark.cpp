@@ -10,7 +10,7 @@
 namespace tributary::forwarding {
 namespace {
 
-// The lower half of the traffic class is in the second byte, with ECN below the DSCP.
+// The second byte has the lower half of the traffic class, with ECN below the DSCP.
 bool mark_ipv6(wire::MutableCursor& cursor) {
   constexpr unsigned shift = 4;
   auto* ip = cursor.take<wire::Ipv6Header>();

@@ -16,29 +16,29 @@ constexpr std::size_t pick(std::uint32_t hash, std::size_t n) {
   return static_cast<std::size_t>((std::uint64_t{hash} * n) >> 32);
 }
 
-// The 5-tuple hash that spreads flows over equal next hops. Seeded, or all switches of a fabric
+// The 5-tuple hash spreads flows over equal next hops. It is seeded, or all switches of a fabric
 // would choose alike and leave links idle. Fragments are hashed without ports, so that all of one
 // datagram take one path.
 class EcmpHash {
  public:
   explicit EcmpHash(std::uint64_t seed) : seed_(seed) {}
 
-  // `l4`: what follows the IP header; may be short or empty.
+  // `l4` is what follows the IP header; it may be short or empty.
   std::uint32_t operator()(const wire::Ipv4Header& ip, wire::Bytes l4) const;
-  // The same of IPv6, with its flow label (RFC 6438); of what begins with extension headers,
-  // without ports. `l4`: what follows the fixed header.
+  // The hash of IPv6 has the flow label, too (RFC 6438), and no ports if the packet begins with
+  // extension headers. `l4` is what follows the fixed header.
   std::uint32_t operator()(const wire::Ipv6Header& ip, wire::Bytes l4) const;
-  // By the destination alone.
+  // Only the destination is hashed.
   std::uint32_t operator()(const wire::Ipv4Address& destination) const;
 
  private:
   std::uint64_t seed_;
 };
 
-// What a level of a fabric makes of the hash of block and leader that all of its switches are to
-// choose by. What comes to a level was sorted by that hash below it, so one that reads the same
-// bits leaves most of its links idle. A product with an odd number is the same hashes in another
-// order; seed 0 leaves them as they are.
+// All switches of a level choose by the hash of block and leader, which the level changes first.
+// What comes to a level was sorted by that hash below it, so a level that reads the same bits
+// leaves most of its links idle. A product with an odd number is the same hashes in another order;
+// seed 0 leaves them as they are.
 class LevelHash {
  public:
   explicit LevelHash(std::uint64_t seed)

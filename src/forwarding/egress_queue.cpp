@@ -12,7 +12,7 @@
 namespace tributary::forwarding {
 namespace {
 
-// Longer frames need no look into their headers.
+// No packet of network control is longer, so longer frames need no look into their headers.
 constexpr std::uint32_t network_control_bytes_max = 128;
 constexpr std::uint8_t network_control = 48;  // DSCP: class selector 6
 
@@ -25,8 +25,8 @@ void EgressQueue::configure(const QueueConfig& config) {
   class_frames();
 }
 
-// What waits is in one queue, or in those of the classes that there are now. What is urgent is in
-// neither.
+// What waits is in one queue, or in those of the classes that there are now. Urgent frames are in
+// none of the classes.
 void EgressQueue::class_frames() {
   const auto before = std::move(classes_);
   if (!config_.classes.empty() && gate_ == nullptr) {
@@ -45,7 +45,7 @@ void EgressQueue::class_frames() {
   }
 }
 
-// Of what waited before, and is counted in `bytes_`.
+// Puts back a frame that waited before, and is counted in `bytes_`.
 void EgressQueue::put_behind(PacketPtr frame) {
   if (classes_ == nullptr || is_urgent(*frame)) {
     waiting_.push(std::move(frame));
@@ -59,8 +59,8 @@ void EgressQueue::put_behind(PacketPtr frame) {
   }
 }
 
-// Neighbours that obey are silent long before small frames take all buffers: only what is then on
-// its way has to find room, and comes by a line.
+// Neighbours that obey are silent long before small frames take all buffers. Only what is then on
+// its way has to find room, and it comes by a line, with the line's overhead.
 void EgressQueue::count_buffers() {
   const std::uint64_t least =
       gate_ != nullptr ? line_bytes(wire::ethernet_min_frame_bytes) : buffer_bytes_min;

@@ -21,8 +21,8 @@
 
 namespace tributary::forwarding {
 
-// The egress queue of a port: a FIFO with a bound in bytes, ECN marking, and a shaper; or a FIFO
-// for each traffic class, where there are classes. Without a rate it passes through whatever is
+// The egress queue of a port is a FIFO with a bound in bytes, ECN marking, and a shaper; or a FIFO
+// for each traffic class, where there are classes. Without a rate, frames leave as soon as they are
 // asked for. What the switch itself sends to keep the network running (class selector 6) goes first
 // and is never dropped: a link must not fail because it is busy.
 class EgressQueue {
@@ -54,9 +54,9 @@ class EgressQueue {
     packet->queued_at = now;
     waiting_.push(std::move(packet));
   }
-  // The bytes of the first `max` frames of `run`, if they would go through the queue without a
-  // wait: nothing shapes, stops or marks them, none is dropped, and none goes before the others. 0
-  // otherwise.
+  // Returns the bytes of the first `max` frames of `run`, if they would go through the queue
+  // without a wait: nothing shapes, stops or marks them, none is dropped, and none goes before the
+  // others. Returns 0 otherwise.
   std::uint64_t passing_bytes(const PacketList& run, std::size_t max) const;
   // Appends up to `max` frames that may go now.
   void dequeue(Time now, PacketList& out, std::size_t max) {
@@ -74,12 +74,12 @@ class EgressQueue {
       }
     }
   }
-  // All that the neighbour said until now is known. Who calls this is held to it: a line that was
-  // not looked at makes up for no more than a millisecond before it is heard again.
+  // All that the neighbour said until now is known. The queue holds the caller to it: a line that
+  // was not looked at makes up for no more than a millisecond before this is called again.
   void hear(Time now) { heard_ = now; }
   // Takes note of what the neighbour wants, and drops what it has stopped for too long.
   void watch(Time now);
-  // When the frame at the head may go; the past if unshaped; `never` if empty.
+  // Returns when the frame at the head may go: the past if unshaped, `never` if empty.
   Time deadline() const {
     if (!is_plain_) [[unlikely]] {
       return gate_ != nullptr ? gate_->deadline(waiting_, shaper_.opens()) : classed_deadline();
@@ -93,13 +93,13 @@ class EgressQueue {
            (classes_ != nullptr ? classes_->packets() : 0);
   }
   std::uint64_t bytes() const { return bytes_; }
-  // How much of the capacity is taken: a queue can also be full of small frames, by buffers.
-  // Where there are classes, the fullest one says it.
+  // Returns how much of the capacity is taken: a queue can also be full of small frames, by
+  // buffers. Where there are classes, this is that of the fullest one.
   std::uint64_t occupied_bytes() const {
     return classes_ != nullptr ? classes_->occupied_bytes()
                                : std::max(bytes_, waiting_.size() * buffer_share_);
   }
-  // Of each traffic class; none where there are no classes.
+  // There is a row for each traffic class, and none where there are no classes.
   std::vector<ClassRow> class_rows() const {
     return classes_ != nullptr ? classes_->rows() : std::vector<ClassRow>();
   }
@@ -112,7 +112,7 @@ class EgressQueue {
   static constexpr Duration unheard_max = std::chrono::milliseconds(1);
 
   static bool is_network_control(const Packet& frame);
-  // Only the switch's own words: the class of what hosts send is their own claim.
+  // Only the switch's own packets are urgent: the class of what hosts send is their own claim.
   static bool is_urgent(const Packet& frame) {
     return frame.ingress == no_port && is_network_control(frame);
   }
@@ -133,15 +133,15 @@ class EgressQueue {
 
   QueueConfig config_;
   std::uint64_t buffers_max_ = 0;   // tiny frames must not take all buffers of the pool
-  std::uint64_t buffer_share_ = 0;  // of the capacity, that one of them takes
-  PacketList waiting_;              // where there are classes: what is urgent
+  std::uint64_t buffer_share_ = 0;  // of the capacity, what one buffer takes
+  PacketList waiting_;              // where there are classes: urgent frames only
   std::uint64_t bytes_ = 0;
   Shaper shaper_;
   bool is_plain_ = true;  // neither flow control nor classes
   std::uint64_t tail_dropped_ = 0;
   std::uint64_t ecn_marked_ = 0;
   std::unique_ptr<FlowGate> gate_;        // null: the switch has no flow control
-  std::unique_ptr<ClassQueues> classes_;  // null: none, or flow control, which excludes them
+  std::unique_ptr<ClassQueues> classes_;  // null: no classes, or flow control, which excludes them
   PauseCounters pauses_;
   Time heard_ = never - unheard_max;
 };

@@ -6,10 +6,10 @@ namespace tributary::forwarding {
 Fdb::Fdb(std::uint32_t capacity, Duration ageing, std::uint64_t seed)
     : table_(capacity, seed), ageing_(ageing) {}
 
-// What is not just seen again. `entry` is that of `station`, or null.
+// Learns what was not just seen again. `entry` is that of `station`, or null.
 Fdb::LearnResult Fdb::learn_news(Entry* entry, const Station& station, PortIndex port, Time now) {
   if (entry == nullptr && station.vid != 0) {
-    entry = table_.find(key_of(station.mac));  // static in all VLANs: what is learned has its own
+    entry = table_.find(key_of(station.mac));  // static in all VLANs; learned ones have their own
   }
   if (entry == nullptr) {
     if (!may_learn(port)) {

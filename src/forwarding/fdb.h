@@ -15,7 +15,7 @@
 
 namespace tributary::forwarding {
 
-// Whom frames are from or for: an address, which is another station's in another VLAN. Without
+// Frames are from or for a station: an address, which is another station's in another VLAN. Without
 // VLANs all are in VLAN 0.
 struct Station {
   wire::MacAddress mac;
@@ -25,10 +25,10 @@ struct Station {
       : mac(of_mac), vid(of_vid) {}
 };
 
-// The forwarding database of a bridge: which station is behind which port. Learned entries age;
-// static ones stay and never move, and hold in all VLANs if they are of VLAN 0. Bounded: what does
-// not fit is not learned (and so flooded). A port may have a bound of its own, and then none of its
-// frames carries another address (port security).
+// The forwarding database of a bridge knows which station is behind which port. Learned entries
+// age; static ones stay and never move, and hold in all VLANs if they are of VLAN 0. It is bounded:
+// what does not fit is not learned (and so flooded). A port may have a bound of its own, and then
+// none of its frames carries another address (port security).
 class Fdb {
  public:
   enum class LearnResult : std::uint8_t {
@@ -40,11 +40,11 @@ class Fdb {
 
   Fdb(std::uint32_t capacity, Duration ageing, std::uint64_t seed);
 
-  // `station` is about to be learned or looked up.
+  // Prefetches an entry: `station` is about to be learned or looked up.
   [[gnu::always_inline]] ProbeHome prefetch(const Station& station) const {
     return table_.prefetch(key_of(station));
   }
-  // A frame with this source came in by `port`.
+  // Learns from a frame with this source that came in by `port`.
   LearnResult learn(const Station& station, PortIndex port, Time now) {
     auto* entry = table_.find(key_of(station));
     if (is_news(entry, port, now)) {
@@ -53,8 +53,8 @@ class Fdb {
     entry->seen = now;
     return LearnResult::known;
   }
-  // The same as learn(), but false, and nothing done, where that has more to do than to note that
-  // the address was seen again. `home` is what prefetch() said of it.
+  // Does the same as learn(), but returns false, with nothing done, where that has more to do than
+  // to note that the address was seen again. `home` is what prefetch() returned for it.
   bool see_again(ProbeHome home, const Station& station, PortIndex port, Time now) {
     auto* entry = table_.find(home, key_of(station));
     if (is_news(entry, port, now)) {
@@ -63,7 +63,7 @@ class Fdb {
     entry->seen = now;
     return true;
   }
-  // The port, or no_port when the address is unknown.
+  // Returns the port, or no_port when the address is unknown.
   PortIndex find(const Station& station, Time now) const {
     const auto port = port_of(table_.find(key_of(station)), now);
     return port == no_port && station.vid != 0 ? port_of(table_.find(key_of(station.mac)), now)
@@ -90,8 +90,8 @@ class Fdb {
     });
   }
   void set_ageing(Duration ageing) { ageing_ = ageing; }
-  // What may be learned behind each port, by index; anything behind those that are not named. A
-  // port that has more than it now may forgets all that was learned behind it.
+  // Sets what may be learned behind each port, by index; anything may behind ports that are not
+  // named. A port that has more than it now may forgets all that was learned behind it.
   void set_learning(std::span<const LearningConfig> ports);
 
   // Aged entries answer no lookup; a sweep frees their room.
@@ -101,7 +101,7 @@ class Fdb {
   std::size_t size() const { return table_.size(); }
   std::uint64_t moves() const { return moves_; }
   std::uint64_t refused() const { return refused_; }
-  // Behind a port; zeros where set_learning() did not name it.
+  // Returns the addresses behind a port; zeros where set_learning() did not name it.
   PortAddresses addresses(PortIndex port) const;
   std::vector<FdbRow> rows(Time now) const;
 
@@ -117,7 +117,8 @@ class Fdb {
     PortAddresses is;
   };
 
-  // In the order of this machine's memory, which takes two loads; the VLAN above the address.
+  // A key has the bytes in the order of this machine's memory, which takes two loads; the VLAN is
+  // above the address.
   static constexpr unsigned vid_shift = 48;
   static std::uint64_t key_of(const Station& station) {
     const auto& octets = station.mac.octets;
@@ -136,13 +137,14 @@ class Fdb {
   PortIndex port_of(const Entry* entry, Time now) const {
     return entry == nullptr || is_aged(*entry, now) ? no_port : entry->port;
   }
-  // An address was not there, or long ago, or is not learned at all. `entry` is its, or null.
+  // An address is news if it was not there or was published long ago, and always if it is static,
+  // as that is not learned. `entry` is that of the address, or null.
   bool is_news(const Entry* entry, PortIndex port, Time now) const {
     return entry == nullptr || entry->port != port || entry->is_static ||
            now - entry->published >= ageing_ / 4;
   }
   LearnResult learn_news(Entry* entry, const Station& station, PortIndex port, Time now);
-  // What becomes of a frame from `port` whose address cannot be learned there.
+  // Says what becomes of a frame from `port` whose address cannot be learned there.
   LearnResult refuse(PortIndex port);
   bool may_learn(PortIndex port) const;
   void count_learned(PortIndex port, bool more);

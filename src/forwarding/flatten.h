@@ -9,7 +9,7 @@
 
 namespace tributary::forwarding {
 
-// A block of addresses and what is behind it.
+// A block of addresses has a value behind it.
 template <typename Key>
 struct Block {
   Key first;
@@ -17,10 +17,10 @@ struct Block {
   std::uint32_t value = 0;
 };
 
-// Longest-prefix match made flat: ranges that do not overlap, each from its first address to the
-// next one's, of the innermost of the `blocks` around it; 0 in none. The blocks are sorted, outer
-// ones before those inside them, and overlap no other way. `next(key)`: the address behind it, no
-// value behind the highest.
+// Flattens a longest-prefix match into ranges that do not overlap. Each goes from its first address
+// to the next one's, and has the value of the innermost of the `blocks` around it, or 0 in none.
+// The blocks are sorted, outer ones before those inside them, and overlap no other way. `next(key)`
+// is the address behind it; it has no value behind the highest.
 template <typename Key, typename Next>
 std::vector<std::pair<Key, std::uint32_t>> flatten(const std::vector<Block<Key>>& blocks,
                                                    Next next) {

@@ -13,33 +13,35 @@
 
 namespace tributary::forwarding {
 
-// Flow control with the buffer of a shared-memory switch: what waits in any queue is charged to the
-// port it came in by, and a port that is charged with too much asks its neighbour to be silent.
+// Flow control works with the buffer of a shared-memory switch: what waits in any queue is charged
+// to the port it came in by, and a port that is charged with too much asks its neighbour to be
+// silent.
 
-// A queue that was not let send for so long is taken to be part of a deadlock, and emptied. A
-// neighbour that drains a large buffer over a slow line is none, nor one that is short of CPU.
+// A queue that was not let send for so long is taken to be part of a deadlock, and emptied. It is
+// so long because a neighbour that drains a large buffer over a slow line is no deadlock, nor one
+// that is short of CPU.
 inline constexpr Duration pause_watchdog = std::chrono::seconds(5);
 
-// What one port may be charged with, in bytes.
+// One port may be charged with these bytes.
 struct BufferLimits {
   FlowControl mode = FlowControl::off;
   std::uint64_t xoff = 0;  // above it the neighbour is asked for silence
-  std::uint64_t xon = 0;   // and from here on not any more
+  std::uint64_t xon = 0;   // from here on it is not asked any more
   std::uint64_t class_xoff = 0;
   std::uint64_t class_xon = 0;
   std::uint64_t stop = 0;    // from here on nothing is taken from the device: we were late
-  std::uint16_t quanta = 0;  // that are asked for
+  std::uint16_t quanta = 0;  // of silence, as they are asked for
   Duration again{};          // between two requests while there is reason for them
   bool lossless = false;
-  Priorities classes{};        // that are charged, and asked for silence
-  std::uint64_t headroom = 0;  // behind xoff, for what comes until the neighbour is silent
+  Priorities classes{};        // those that are charged, and asked for silence
+  std::uint64_t headroom = 0;  // beyond xoff, for what comes until the neighbour is silent
 };
 
-// What flow control makes of the queues of one switch.
+// Flow control makes this of the queues of one switch.
 struct FlowPlan {
   std::vector<BufferLimits> ports;  // of the switch; none: no port has flow control
-  // Of each queue, for what nobody can be asked to hold back: it must not take the place of what
-  // comes from neighbours that can.
+  // So much of each queue is for frames that nobody can be asked to hold back: these must not take
+  // the place of frames from neighbours that can be asked.
   std::uint64_t others_bytes = 0;
   std::uint64_t capacity_needed = 0;  // of each queue, so that all ports are lossless
   bool by_class = false;              // some port tells the classes apart
@@ -50,7 +52,7 @@ struct FlowPlan {
   }
 };
 
-// How long so many quanta are on a line.
+// Returns how long so many quanta take on a line.
 Duration pause_time(std::uint16_t quanta, std::uint64_t rate_bps);
 
 }  // namespace tributary::forwarding

@@ -9,7 +9,7 @@
 namespace tributary::forwarding {
 namespace {
 
-// Small frames take a buffer each.
+// A small frame is charged as a whole buffer, because it takes one.
 std::uint64_t charge_of(const Packet& frame) {
   return std::max(frame.frame_bytes(), buffer_bytes_min);
 }

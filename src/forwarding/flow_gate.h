@@ -17,20 +17,20 @@
 namespace tributary::forwarding {
 
 struct PauseCounters {
-  Duration paused{};          // some class, or all of them
+  Duration paused{};          // while some class, or all of them, were stopped
   std::uint64_t dropped = 0;  // by the watchdog
 };
 
-// What flow control adds to an egress queue: it charges what waits to the port it came in by, and
-// stops what the neighbour does not want. Only while some class is stopped are the classes parted,
-// so that the order is that of one FIFO otherwise, and afterwards as well: of the frames that may
-// go, the oldest goes.
+// A FlowGate is what flow control adds to an egress queue: it charges what waits to the port it
+// came in by, and stops what the neighbour does not want. Classes are parted only while some class
+// is stopped. Otherwise the order is that of one FIFO, and afterwards as well: of the frames that
+// may go, the oldest goes.
 class FlowGate {
  public:
   // `buffers` are by port of the switch and outlive this; `port` is whose queue it is.
   FlowGate(std::span<PortBuffer> buffers, PortIndex port, const FlowPlan& plan);
 
-  // Whether there is room for what comes from where this comes from.
+  // Says whether there is room for what comes from where this frame comes from.
   bool admits(const Packet& frame) const;
   void charge(const Packet& frame);
   void discharge(const Packet& frame);
@@ -40,17 +40,19 @@ class FlowGate {
 
   // Takes note of what the neighbour wants now.
   void look(Time now, PauseCounters& counters);
-  // All classes may go, as far as this gate is asked.
+  // Lets all classes go, as far as this gate is asked, until the next look().
   void open() { stopped_ = 0; }
-  // The next frame that may go, discharged; from `waiting`, whose frames that may not are put
-  // aside. Null if there is none.
+  // Returns the next frame that may go, discharged, or null. It takes frames from `waiting`, and
+  // puts aside those that may not go.
   PacketPtr next(PacketList& waiting);
-  // Frames that were stopped for too long, discharged; from `waiting` as well.
+  // Returns the frames that were stopped for too long, discharged; they are from `waiting` as well.
   PacketList overdue(Time now, PacketList& waiting);
 
-  // When something may go or is overdue, as far as look() knows. `line` is when the line is free.
+  // Returns when something may go or is overdue, as far as look() knows. `line` is when the line is
+  // free.
   Time deadline(const PacketList& waiting, Time line) const;
-  // When the neighbour last let go what it had stopped: what waited did not keep the line busy.
+  // Returns when the neighbour last let go what it had stopped: what waited did not keep the line
+  // busy.
   Time opened() const { return opened_; }
   std::size_t packets() const { return urgent_.size() + aside_packets_; }
   bool stopped() const { return stopped_ != 0; }
@@ -72,12 +74,12 @@ class FlowGate {
   std::vector<Priorities> guarded_;  // by port
   bool by_class_;
   std::uint64_t others_max_;
-  // In this queue, by class: what is not guarded. One class that is stopped is not to take the
-  // place of the others.
+  // In this queue, so many bytes of each class are not guarded. A class that is stopped is not to
+  // take the place of the others.
   std::array<std::uint64_t, wire::priority_classes> others_{};
 
   PacketList urgent_;
-  std::array<PacketList, wire::priority_classes> aside_;  // older than what waits
+  std::array<PacketList, wire::priority_classes> aside_;  // older than the frames in the queue
   std::size_t aside_packets_ = 0;
   std::uint8_t stopped_ = 0;
   std::array<Time, wire::priority_classes> stopped_since_{};

@@ -10,11 +10,12 @@ namespace {
 
 constexpr std::uint64_t line_rate_usual = 10'000'000'000;
 constexpr std::uint64_t burst_frames = 32;
-constexpr std::uint64_t network_control_bytes = 2048;  // go first, whether there is room or not
-// How long a neighbour is silent that does not hear from us again: who is kept from the CPU cannot
-// ask, and has its device overrun. A frame that ends the silence and is lost costs as much.
+constexpr std::uint64_t network_control_bytes = 2048;  // goes first, even without room
+// A neighbour that does not hear from us again is silent for so long: a core that is kept from its
+// CPU cannot ask, and has its device overrun. If a frame that ends the silence is lost, it costs as
+// much.
 constexpr std::chrono::milliseconds silence_wanted{250};
-// One that asks for it and is lost costs so much.
+// If a frame that asks for silence is lost, it costs so much.
 constexpr std::chrono::milliseconds again_wanted{10};
 
 std::uint64_t headroom_of(const PortConfig& port) {
@@ -26,13 +27,13 @@ std::uint64_t headroom_of(const PortConfig& port) {
                   burst_frames * frame_bytes_max(port));
 }
 
-// Whether all that comes by this port is held back before it is lost.
+// Says whether all that comes by this port is held back before it is lost.
 bool is_lossless_throughout(const PortConfig& port) {
   return port.flow.mode == FlowControl::pause ||
          (port.flow.mode == FlowControl::pfc && port.flow.lossless.is_unspecified());
 }
 
-// The least that is worth to be called a threshold.
+// A lower threshold would not be worth the name.
 std::uint64_t xoff_min(const PortConfig& port) {
   return 2 * std::uint64_t{frame_bytes_max(port)};
 }
@@ -63,7 +64,7 @@ BufferLimits limits_of(const PortConfig& port, std::uint64_t share) {
   }
   limits.xon =
       std::min(port.flow.xon_bytes > 0 ? port.flow.xon_bytes : limits.xoff / 2, limits.xoff - 1);
-  // One class that is full, its headroom included, leaves half of the share to the others.
+  // A class that is full, its headroom included, leaves half of the share to the others.
   limits.class_xoff =
       std::min(limits.xoff, std::max(least, share / 2 - std::min(share / 2, headroom)));
   limits.class_xon = std::min(limits.xon, limits.class_xoff / 2);
@@ -98,7 +99,7 @@ FlowPlan plan_flow_control(std::span<const PortConfig> ports) {
   if (guarded == 0) {
     return plan;
   }
-  // Of each queue, for what flow control guards: so many parts of eight.
+  // So many parts of eight of each queue are for what flow control guards.
   const bool all = std::all_of(ports.begin(), ports.end(), is_lossless_throughout);
   const std::uint64_t parts = all ? 7 : 4;
   const auto usable = capacity - std::min(capacity, network_control_bytes);

@@ -9,7 +9,7 @@
 
 namespace tributary::forwarding {
 
-// At which a port's line runs: of its shaper, of its device, or what is common today.
+// Returns the rate of a port's line: that of its shaper, of its device, or what is common today.
 std::uint64_t line_rate(const PortConfig& port);
 
 // Divides the queues of a switch among the ports with flow control, so that none loses a frame of
@@ -18,8 +18,8 @@ std::uint64_t line_rate(const PortConfig& port);
 //
 //     headroom = rate x reaction + 2 frames, and not less than the burst that a core takes at once.
 //
-// What comes by other ports or in other classes, or is made here, has half of each queue; an eighth
-// where none is left out.
+// What comes by other ports or in other classes, or is made here, has half of each queue, or an
+// eighth if all ports hold back all that comes by them.
 FlowPlan plan_flow_control(std::span<const PortConfig> ports);
 
 }  // namespace tributary::forwarding

@@ -9,8 +9,9 @@
 
 namespace tributary::forwarding {
 
-// The flows that one core of a switch saw lately and where they went. Direct-mapped and of fixed
-// size: a flow that finds its slot in use by another has no flowlets as long as that one goes on.
+// One core of a switch remembers the flows that it saw lately and where they went. The table is
+// direct-mapped and of fixed size: a flow that finds its slot in use by another has no flowlets as
+// long as that one goes on.
 class FlowletTable {
  public:
   static constexpr std::size_t slots = 4096;

@@ -10,8 +10,9 @@
 
 namespace tributary::forwarding {
 
-// A bad cable for one direction of a port: loss, duplication, corruption, reordering, delay, in
-// this order. What happens to the n-th packet depends on the configuration and its seed alone.
+// An Impairment is a bad cable for one direction of a port: loss, duplication, corruption,
+// reordering, delay, in this order. What happens to the n-th packet depends on the configuration
+// and its seed alone.
 class Impairment {
  public:
   struct Counters {
@@ -24,13 +25,13 @@ class Impairment {
 
   explicit Impairment(const ImpairmentConfig& config) { configure(config); }
 
-  // Packets that are held back stay. The sequence starts anew.
+  // Packets that are held back stay. The sequence of draws starts anew.
   void configure(const ImpairmentConfig& config);
   bool active() const { return active_; }
 
   // Takes a packet; what comes out at once goes to `ready`.
   void pass(PacketPtr packet, Time now, PacketList& ready);
-  // Packets whose delay is over.
+  // Appends packets whose delay is over.
   void poll(Time now, PacketList& ready);
   Time deadline() const { return packets() == 0 ? never : first_due(); }
   void clear();
@@ -45,7 +46,7 @@ class Impairment {
 
   struct Held {
     PacketPtr packet;
-    std::uint32_t overtakers;  // that still have to pass
+    std::uint32_t overtakers;  // how many still have to pass
     Time due;
   };
   struct Delayed {

@@ -25,9 +25,9 @@ void NeighbourTable<Address>::keep(const std::vector<Address>& addresses) {
   std::ranges::sort(kept_);
 }
 
-// In a full table it takes the place of what was learned longest ago, rather on the same link than
-// on another one: who invents neighbours there takes the room of those that he could pretend to be
-// as well.
+// In a full table the new entry takes the place of what was learned longest ago, rather on the same
+// link than on another one: a host that invents neighbours there also takes the room of those that
+// it could pretend to be.
 template <typename Address>
 typename NeighbourTable<Address>::Entry* NeighbourTable<Address>::insert(const Key& key,
                                                                          PortIndex interface) {
@@ -171,7 +171,7 @@ void NeighbourTable<Address>::expire(Time now, std::vector<Question<Address>>& q
   }
 }
 
-// False when the resolution is over.
+// Returns false when the resolution is over.
 template <typename Address>
 bool NeighbourTable<Address>::ask_again(const Key& key, Time now,
                                         std::vector<Question<Address>>& questions,

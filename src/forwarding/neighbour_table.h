@@ -15,14 +15,14 @@
 
 namespace tributary::forwarding {
 
-// A question to all on a link: who has `address`?
+// A question to all on a link asks who has `address`.
 template <typename Address>
 struct Question {
   Address address;
   PortIndex interface = no_port;
 };
 
-// How neighbours are known by their addresses in a ProbeTable.
+// A ProbeTable knows neighbours by these keys, made of their addresses.
 template <typename Address>
 struct NeighbourKey {
   using Type = Address;
@@ -38,9 +38,9 @@ struct NeighbourKey<wire::Ipv4Address> {
   }
 };
 
-// Link-layer addresses of neighbours, by ARP or by neighbour discovery, and the packets that wait
-// for them. Bounded in entries, in packets per entry and in packets altogether; a full table keeps
-// nobody out, but forgets. Makes no packets itself.
+// The table has the link-layer addresses of neighbours, by ARP or by neighbour discovery, and the
+// packets that wait for them. It is bounded in entries, in packets per entry and in packets
+// altogether; a full table keeps nobody out, but forgets. It makes no packets itself.
 template <typename Address>
 class NeighbourTable {
   using Keys = NeighbourKey<Address>;
@@ -49,11 +49,11 @@ class NeighbourTable {
  public:
   struct Limits {
     std::uint32_t entries = 2048;
-    // Enough for a whole window of a collective that begins before the neighbour is known.
+    // This is enough for a whole window of a collective that begins before the neighbour is known.
     std::size_t waiting_per_entry = 512;
     std::size_t waiting = 1024;
     Duration retry = std::chrono::milliseconds(200);
-    std::uint32_t questions = 5;  // without an answer: unresolved
+    std::uint32_t questions = 5;  // after so many without an answer it is unresolved
   };
 
   NeighbourTable(Duration timeout, std::uint64_t seed) : NeighbourTable(timeout, seed, Limits{}) {}
@@ -61,7 +61,7 @@ class NeighbourTable {
 
   struct Answer {
     const wire::MacAddress* mac = nullptr;  // null: not known
-    bool ask = false;                       // known, but about to time out: ask again
+    bool ask = false;                       // it is known, but about to time out: ask again
   };
   Answer find(const Address& address, Time now) {
     auto* entry = table_.find(Keys::of(address));
@@ -75,12 +75,12 @@ class NeighbourTable {
     }
     return answer;
   }
-  // `address` is about to be looked up.
+  // Prefetches an entry: `address` is about to be looked up.
   [[gnu::always_inline]] ProbeHome prefetch(const Address& address) const {
     return table_.prefetch(Keys::of(address));
   }
-  // Of a neighbour that is known and about which nothing is to be asked before long; else null.
-  // `home` is what prefetch() said of `address`.
+  // Returns the address of a neighbour that is known and about which nothing is to be asked before
+  // long; else null. `home` is what prefetch() returned for `address`.
   const wire::MacAddress* find_settled(ProbeHome home, const Address& address, Time now) const {
     const auto* entry = table_.find(home, Keys::of(address));
     const bool settled =
@@ -97,18 +97,18 @@ class NeighbourTable {
   // Keeps `packet` until the address is known. A null packet only begins the resolution.
   Wait wait(PacketPtr& packet, const Address& address, PortIndex interface, Time now);
 
-  // What a neighbour said about itself. `create`: it talked to us; otherwise only a known entry is
-  // brought up to date. True if the entry is new or changed, or a quarter of the timeout has passed
-  // since the last time this was true.
+  // Learns what a neighbour said about itself. `create` says that it talked to us; otherwise only a
+  // known entry is brought up to date. Returns true if the entry is new or changed, or a quarter of
+  // the timeout has passed since the last time this was true.
   bool learn(const Address& address, const wire::MacAddress& mac, PortIndex interface, bool create,
              Time now);
 
-  // What the operator configured has room in any case.
+  // A configured neighbour has room in any case.
   void add_static(const Address& address, const wire::MacAddress& mac, PortIndex interface);
   void clear_static();
-  // Neighbours that are not forgotten to make room for others.
+  // These neighbours are not forgotten to make room for others.
   void keep(const std::vector<Address>& addresses);
-  // Forgets what was learned and is not so any more: `gone(address, interface)`.
+  // Forgets what was learned and is not so any more: `gone(address, interface)` is true.
   template <typename Gone>
   void forget_if(Gone gone) {
     table_.erase_if([&](const Key& key, const Entry& entry) {
@@ -133,8 +133,8 @@ class NeighbourTable {
   }
 
   Time deadline() const;
-  // Repeats questions (appended to `questions`) and gives up on the unanswered; their packets go to
-  // `unresolved`.
+  // Repeats questions, which it appends to `questions`, and gives up on the unanswered: their
+  // packets go to `unresolved`.
   void expire(Time now, std::vector<Question<Address>>& questions, PacketList& unresolved);
 
   std::size_t size() const { return table_.size(); }
@@ -148,7 +148,7 @@ class NeighbourTable {
     std::uint32_t questions = 0;
     Time updated{};  // reachable: when learned; resolving: when begun
     Time published{};
-    Time ask_at{};  // the next question is not sent before
+    Time ask_at{};  // the next question goes no earlier
     PacketList waiting;
   };
 
@@ -160,14 +160,14 @@ class NeighbourTable {
   bool is_aged(const Entry& entry, Time now) const {
     return entry.state == NeighbourState::reachable && now - entry.updated > timeout_;
   }
-  // It times out before long. Of a reachable one.
+  // A reachable neighbour is old if it times out before long.
   bool is_old(const Entry& entry, Time now) const { return now - entry.updated > timeout_ / 4 * 3; }
 
   Limits limits_;
   Duration timeout_;
   ProbeTable<Entry, Key> table_;
   std::size_t waiting_ = 0;
-  std::vector<Key> kept_;  // in order
+  std::vector<Key> kept_;  // sorted
   std::vector<Key> resolving_;
   Time ask_at_ = never;  // no later than the first of theirs
   std::vector<Key> released_;

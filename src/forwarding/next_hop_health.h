@@ -10,7 +10,7 @@
 
 namespace tributary::forwarding {
 
-// Why a neighbour is not to be used like others.
+// An ailment says why a neighbour is not to be used like others.
 enum class Ailment : std::uint8_t {
   dead,
   cut_off,  // it works, but something behind it is cut off
@@ -21,15 +21,15 @@ struct UnhealthyNeighbour {
   Ailment ailment = Ailment::dead;
 };
 
-// What a table of routes of either version knows of the next hops in them: which links are down,
-// and which neighbours ail.
+// A table of routes of either version of IP knows this of its next hops: which links are down, and
+// which neighbours ail.
 class NextHopHealth {
  public:
   void set_interface_up(PortIndex interface, bool up);
   void set_unhealthy(const std::vector<UnhealthyNeighbour>& neighbours) { unhealthy_ = neighbours; }
 
-  // Which of several next hops of one route can be chosen: not the dead ones in any case, nor those
-  // that are cut off where there are better ones.
+  // Finds out which of several next hops of one route can be chosen: the dead ones in no case, and
+  // those that are cut off only where there are no better ones.
   template <typename Hop>
   void find_usable(const std::vector<Hop>& hops, std::vector<bool>& usable) const {
     auto best = Fitness::poor;

@@ -18,29 +18,31 @@ namespace tributary::forwarding {
 // A frame occupies a buffer of the pool however short it is, and so much of a queue's capacity.
 inline constexpr std::uint32_t buffer_bytes_min = 256;
 
-// How full one egress queue is: written by the core that owns the queue, read by every core of the
-// switch when it chooses an up-port. A reader may be behind by what the owner did since; nothing
-// but a choice depends on it. On a cache line of its own, as owners differ.
+// A gauge says how full one egress queue is: it is written by the core that owns the queue, and
+// read by every core of the switch when it chooses an up-port. A reader may be behind by what the
+// owner did since; nothing but a choice depends on it. It has a cache line of its own, as owners
+// differ.
 struct alignas(64) QueueGauge {
   std::atomic<std::uint64_t> bytes{0};
   std::atomic<std::uint64_t> capacity{0};
-  std::atomic<std::uint64_t> rate_bps{0};  // at which the line takes it
+  std::atomic<std::uint64_t> rate_bps{0};  // of the line
 
   void publish_bytes(std::uint64_t waiting) { bytes.store(waiting, std::memory_order_relaxed); }
   void publish_capacity(std::uint64_t most) { capacity.store(most, std::memory_order_relaxed); }
   void publish_rate(std::uint64_t bps) { rate_bps.store(bps, std::memory_order_relaxed); }
 };
 
-// How full a queue is beside others, which may be longer or shorter, on faster lines or on slower.
+// A queue is compared with others, which may be longer or shorter, on faster lines or on slower.
 struct Filling {
   std::uint64_t bytes = 0;
   std::uint64_t capacity = UINT32_MAX;  // not known: never full
   std::uint64_t rate_kbps = 1;          // not known: as fast as the others
-  bool crowded_behind = false;          // a queue that it leads to is above half
+  bool crowded_behind = false;          // a queue behind the next hop is above half
 
   bool above_half() const { return crowded_behind || 2 * bytes > capacity; }
-  // Of queues that are not above half, the one that its line empties sooner. Of those that are,
-  // which may soon lose packets, the one of which less is taken; after all of the others.
+  // Of queues that are not above half, the emptier is the one that its line empties sooner. Of
+  // queues above half, which may soon lose packets, it is the one of which less is taken; they come
+  // after all of the others.
   bool emptier_than(const Filling& other) const {
     if (above_half() != other.above_half()) {
       return other.above_half();
@@ -50,12 +52,12 @@ struct Filling {
   }
 };
 
-// The flow control of one port (forwarding/flow_control.h) as all cores of its switch see it: what
+// The flow control of one port (forwarding/flow_control.h) is seen by all cores of its switch: what
 // is charged to it, and what its neighbour asked for. Several cores write; nobody waits for
 // another. What a reader sees may be behind by a round of the writer: the headroom allows for that.
 struct alignas(64) PortBuffer {
   std::array<std::atomic<std::uint64_t>, wire::priority_classes> charged{};   // bytes, by class
-  std::array<std::atomic<Time::rep>, wire::priority_classes> silent_until{};  // as it was asked
+  std::array<std::atomic<Time::rep>, wire::priority_classes> silent_until{};  // as asked for
 
   std::uint64_t bytes(std::size_t priority) const {
     return charged[priority].load(std::memory_order_relaxed);
@@ -81,7 +83,7 @@ struct alignas(64) PortBuffer {
   }
 };
 
-// What one core of a switch knows of the egress queues: their gauges, and what it has itself sent
+// One core of a switch knows this of the egress queues: their gauges, and what it has itself sent
 // to them since the burst began, which no queue has got yet. Without the second, a whole burst
 // would run to the queue that was the emptiest before it.
 class Occupancy {

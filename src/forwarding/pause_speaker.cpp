@@ -26,7 +26,7 @@ std::uint8_t PauseSpeaker::judge(const PortBuffer& buffer) {
 
 std::optional<wire::Pause> PauseSpeaker::poll(const PortBuffer& buffer, Time now) {
   if (limits_.mode == FlowControl::off) {
-    reset();  // what was asked for ends by itself
+    reset();  // the silence that was asked for ends by itself
     return std::nullopt;
   }
   const auto wanted = judge(buffer);

@@ -13,17 +13,17 @@
 
 namespace tributary::forwarding {
 
-// By what packets are told apart.
+// Packets are told apart by their flow.
 struct Flow {
-  std::uint32_t hash =
-      0;  // of what PolicyRow::spread says; for reduction packets of block and leader
+  std::uint32_t hash = 0;  // made of what PolicyRow::spread says; in reductions of block and leader
   std::uint32_t block = 0;  // sequence number of a reduction's block; 0 for ordinary packets
-  // Of a reduction: its packets meet at the next hop, and its results go to all who take part. So
-  // any queue behind the next hop is in their way, and for ordinary packets only one is.
+  // The packets of a reduction meet at the next hop, and its results go to all who take part. So
+  // any queue behind the next hop is in their way, while only one is in the way of ordinary
+  // packets.
   bool reduction = false;
 };
 
-// One choice among the next hops of a group, at least one of which is up.
+// A choice is made among the next hops of a group, at least one of which is up.
 struct Choosing {
   NextHopGroup& group;
   Flow flow;
@@ -33,7 +33,8 @@ struct Choosing {
   FlowletTable& flowlets;
 };
 
-// Which of Route::next_hops; it is up. No policy allocates or keeps a reference.
+// Returns the index of a next hop in Route::next_hops; it is up. No policy allocates or keeps a
+// reference.
 using Choose = std::size_t (*)(const Choosing&);
 
 std::size_t choose_ecmp(const Choosing& choosing);
@@ -44,11 +45,11 @@ std::size_t choose_static_tree(const Choosing& choosing);
 struct PolicyRow {
   enum class Spread : std::uint8_t { five_tuple, destination };
   Choose choose;
-  Spread spread;  // what Flow::hash of an ordinary packet is made of
+  Spread spread;  // Flow::hash of an ordinary packet is made of it
 };
 
-// In the order of Policy. A new policy is an enumerator and its name (forwarding/config.h), a
-// function in a file of its own, and a row here.
+// The rows are in the order of Policy. A new policy is an enumerator and its name
+// (forwarding/config.h), a function in a file of its own, and a row here.
 inline constexpr std::array policies{
     PolicyRow{choose_ecmp, PolicyRow::Spread::five_tuple},
     PolicyRow{choose_flowlet, PolicyRow::Spread::five_tuple},
@@ -60,15 +61,16 @@ constexpr const PolicyRow& row_of(Policy policy) {
   return policies[static_cast<std::size_t>(policy)];
 }
 
-// For policies. The hop that the hash names; if it is down, another one by the same hash, so that
-// the traffic of the others stays where it is.
+// Returns the hop that the hash names, for policies; if it is down, another one by the same hash,
+// so that the traffic of the others stays where it is.
 std::size_t default_hop(const NextHopGroup& group, std::uint32_t hash);
-// The same for a block: if that hop does not keep it (RootShares), the hop of another hash of it.
+// Does the same for a block: if that hop does not keep it (RootShares), returns the hop of another
+// hash of it.
 std::size_t default_root(const NextHopGroup& group, std::uint32_t hash);
-// The queue to a hop, and whether one behind it is filling up.
+// Returns how full the queue to a hop is, and whether one behind it is filling up.
 Filling filling_of(const Choosing& choosing, std::size_t hop);
-// The live hop with the emptiest queue (Filling): `preferred` if no other is emptier, among others
-// the first after it in the order of the group.
+// Returns the live hop with the emptiest queue (Filling): `preferred` if no other is emptier, among
+// others the first after it in the order of the group.
 std::size_t least_filled(const Choosing& choosing, std::size_t preferred);
 
 }  // namespace tributary::forwarding

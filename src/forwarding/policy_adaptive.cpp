@@ -3,10 +3,10 @@
 
 namespace tributary::forwarding {
 
-// The rule of the Canary paper, section 5.2: the default up-port depends on the destination; if its
-// queue is more than half full, the up-port with the fewest enqueued bytes. Where lines or queues
-// differ, bytes alone do not tell which one that is. For blocks the default depends on what results
-// told of the queues behind it, too.
+// This is the rule of the Canary paper, section 5.2: the default up-port depends on the
+// destination; if its queue is more than half full, the up-port with the fewest enqueued bytes is
+// chosen. Where lines or queues differ, bytes alone do not tell which one that is. For blocks the
+// default also depends on what results told of the queues behind it.
 std::size_t choose_adaptive(const Choosing& choosing) {
   const auto& flow = choosing.flow;
   const auto usual = flow.reduction ? default_root(choosing.group, flow.hash)

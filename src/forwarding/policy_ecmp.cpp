@@ -3,7 +3,7 @@
 
 namespace tributary::forwarding {
 
-// Equal-cost multipath (RFC 2992): the hash alone, whatever the queues hold.
+// With equal-cost multipath (RFC 2992) the hash alone decides, whatever the queues hold.
 std::size_t choose_ecmp(const Choosing& choosing) {
   return default_hop(choosing.group, choosing.flow.hash);
 }

@@ -5,10 +5,10 @@
 
 namespace tributary::forwarding {
 
-// "In-network, N static trees" of the Canary paper, section 5.2: the blocks take N fixed trees in
-// turn. A tree is known by its root, and the root by its place in the group, so that switches which
-// list the same spines in the same order agree. Where the way to a root is down, the next tree
-// serves, at last the roots that no tree has.
+// This is "In-network, N static trees" of the Canary paper, section 5.2: the blocks take N fixed
+// trees in turn. A tree is known by its root, and the root by its place in the group, so that
+// switches which list the same spines in the same order agree. Where the way to a root is down, the
+// next tree serves, and at last the roots that no tree has.
 std::size_t choose_static_tree(const Choosing& choosing) {
   const auto& group = choosing.group;
   const std::size_t roots = group.tree_order.size();

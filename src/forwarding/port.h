@@ -20,15 +20,15 @@
 
 namespace tributary::forwarding {
 
-// One port's share of the work, owned by one core: ingress impairment, egress impairment, the
-// shaped egress queue, and counters. The device behind it belongs to the data plane.
+// A Port is one core's share of a port's work: ingress impairment, egress impairment, the shaped
+// egress queue, and counters. The device behind it belongs to the data plane.
 class Port {
  public:
   // Keeps `gauge`, if there is one, up to date about the queue; it outlives the port.
   explicit Port(const PortConfig& config, QueueGauge* gauge = nullptr);
 
-  // Frames from the device; Packet::ingress is set by the caller. They go to `ready` at once, or
-  // later through poll_arrivals(), or are lost. Counted before any impairment.
+  // Takes frames from the device; Packet::ingress is set by the caller. They go to `ready` at once,
+  // or later through poll_arrivals(), or are lost. They are counted before any impairment.
   void arrive(PacketList burst, Time now, PacketList& ready) {
     std::uint64_t bytes = 0;
     for (const auto* frame = burst.front(); frame != nullptr; frame = frame->next) {
@@ -45,10 +45,10 @@ class Port {
       ready.append(std::move(burst));
     }
   }
-  // Frames whose ingress delay is over.
+  // Appends frames whose ingress delay is over.
   void poll_arrivals(Time now, PacketList& ready);
 
-  // A departure of the switch for this port.
+  // Takes a departure of the switch for this port.
   void enqueue(PacketPtr&& packet, Time now) {
     ++counters_.tx_offered;
     if (!up_) {
@@ -64,7 +64,7 @@ class Port {
     publish_bytes();
   }
   // Takes from `run` up to `max` departures that need not wait, and counts them as if they had been
-  // in the queue. All of them or none: then enqueue() is to have them, one by one.
+  // in the queue. It takes all of them or none: then enqueue() is to have them, one by one.
   PacketList pass(PacketList& run, std::size_t max);
   // Appends to `out` up to `max` frames that the shaper and the neighbour let go. Where the switch
   // has flow control it is to be called in every round, deadline or not: there may be something to
@@ -76,24 +76,24 @@ class Port {
   // All that came by the port until now has arrived; see EgressQueue::hear().
   void hear(Time now) { queue_.hear(now); }
   bool controls_flow() const { return flow_ != nullptr; }
-  // A MAC control frame that came in by this port.
+  // Obeys a MAC control frame that came in by this port.
   void obey(const Packet& frame, Time now);
-  // Nothing is to be taken from the device now: what it has is to wait there.
+  // Says whether nothing is to be taken from the device now: what it has is to wait there.
   bool holds_back() const { return flow_ != nullptr && flow_->holds_back(); }
 
   // Without a link nothing leaves: what waits to do so, and what still comes, is dropped and
-  // counted. Up at first.
+  // counted. The link is up at first.
   void set_up(bool up);
 
-  // The earliest time at which poll_arrivals() or dequeue() has something to do; `never` if idle.
-  // In the past when an unshaped frame waits.
+  // Returns the earliest time at which poll_arrivals() or dequeue() has something to do; `never` if
+  // idle, and the past when an unshaped frame waits.
   Time deadline() const {
     const auto earliest =
         std::min({impair_in_.deadline(), impair_out_.deadline(), queue_.deadline()});
     return flow_ != nullptr ? std::min(earliest, flow_->deadline()) : earliest;
   }
 
-  // Rate, capacity, threshold and impairments of `config`; packets that wait stay.
+  // Puts rate, capacity, threshold and impairments of `config` in force; packets that wait stay.
   void reconfigure(const PortConfig& config);
   // Everything that waits returns to its pool, and nobody counts it.
   void clear();
@@ -102,7 +102,7 @@ class Port {
   std::vector<ClassRow> class_rows() const { return queue_.class_rows(); }
   std::size_t queue_packets() const { return queue_.packets(); }
   std::uint64_t queue_bytes() const { return queue_.bytes(); }
-  // What waits in the switch and came in by this port; of all its queues.
+  // Returns the bytes that wait in the switch, in any of its queues, and came in by this port.
   std::uint64_t charged_bytes() const { return flow_ != nullptr ? flow_->charged_bytes() : 0; }
   bool paused() const { return queue_.stopped(); }
 

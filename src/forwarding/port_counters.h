@@ -6,7 +6,7 @@
 
 namespace tributary::forwarding {
 
-// What a port counts, in one of its queues or in all. `port_figures` says what each is.
+// A port counts this, in one of its queues or in all. `port_figures` says what each counter is.
 struct PortCounters {
   std::uint64_t rx_packets = 0;
   std::uint64_t rx_bytes = 0;
@@ -29,13 +29,14 @@ struct PortCounters {
   std::uint64_t impaired_corrupted = 0;
   std::uint64_t impaired_delayed = 0;
 
-  // Adds what another queue of the port counted. All queues are stopped together: a time is that of
-  // the queue that says most.
+  // Adds what another queue of the port counted. All queues are stopped together, so a time is that
+  // of the queue that says most.
   PortCounters& operator+=(const PortCounters& other);
 };
 
-// One of them, said once: its name in the control protocol, its line in the reference, the reason
-// of drops that it counts, if it does, and whether it is a time in nanoseconds, told in seconds.
+// A figure says once for all what a counter is: its name in the control protocol, its line in the
+// reference, the reason of drops that it counts, if it does, and whether it is a time in
+// nanoseconds, told in seconds.
 struct PortFigure {
   std::uint64_t PortCounters::*member;
   std::string_view name;
@@ -44,7 +45,7 @@ struct PortFigure {
   bool is_time = false;
 };
 
-// In the order in which reasons of drops are listed.
+// Reasons of drops are listed in this order.
 inline constexpr PortFigure port_figures[] = {
     {&PortCounters::rx_packets, "rx_packets_total", "frames that came in"},
     {&PortCounters::rx_bytes, "rx_bytes_total", "their bytes"},

@@ -11,24 +11,24 @@
 
 namespace tributary::forwarding {
 
-// Where a port stands in the flow control of its switch.
+// A port stands here in the flow control of its switch.
 struct FlowPlace {
   std::span<PortBuffer> buffers;  // by port of the switch; they outlive the port
   PortIndex port = 0;
   PacketPool* pool = nullptr;  // for what it says; null: another queue of the port says it
 };
 
-// A port's part in flow control: what it says to its neighbour, and what it hears.
+// A port has this part in flow control: what it says to its neighbour, and what it hears.
 class PortFlow {
  public:
   PortFlow(const FlowPlace& place, const PortConfig& config, const FlowPlan& plan);
 
   void reconfigure(const PortConfig& config, const FlowPlan& plan);
 
-  // A frame for the neighbour, if there is something to say and a buffer for it.
+  // Returns a frame for the neighbour, if there is something to say and a buffer for it.
   PacketPtr speak(Time now);
   Time deadline() const { return speaker_.deadline(); }
-  // A MAC control frame came in.
+  // Notes for how long the neighbour asks for silence, as a MAC control frame says.
   void obey(const wire::Pause& pause, Time now);
   // More is charged than should ever be: the core was late, and the device is to keep what it has.
   bool holds_back() const {

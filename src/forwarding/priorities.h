@@ -11,7 +11,8 @@
 
 namespace tributary::forwarding {
 
-// Of the eight of IEEE 802.1Qbb, those that are not to lose a frame: all, unless it is said.
+// Of the eight priorities of IEEE 802.1Qbb, these are not to lose a frame: all, unless some are
+// named.
 struct Priorities {
   std::uint8_t bits = wire::all_classes;
 
@@ -21,7 +22,7 @@ struct Priorities {
   friend constexpr bool operator==(const Priorities&, const Priorities&) = default;
 };
 
-// "3,4"
+// The text is like "3,4".
 inline std::string to_string(Priorities priorities) {
   std::string text;
   for (std::size_t priority = 0; priority < wire::priority_classes; ++priority) {
@@ -32,7 +33,7 @@ inline std::string to_string(Priorities priorities) {
   return text;
 }
 
-// Digits from 0 to 7 with a comma between them, each once.
+// The text has digits from 0 to 7 with a comma between them, each once.
 inline std::optional<Priorities> priorities_named(std::string_view text) {
   Priorities priorities{0};
   for (std::size_t at = 0; at < text.size(); at += 2) {

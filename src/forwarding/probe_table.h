@@ -14,13 +14,14 @@
 
 namespace tributary::forwarding {
 
-// Where the search for a key of a ProbeTable begins, for who looks it up a little later. Stays the
-// same until insert_surely().
+// The search for a key of a ProbeTable begins here, for a caller that looks it up a little later.
+// It stays the same until insert_surely().
 struct ProbeHome {
   const void* slot = nullptr;
 };
 
-// How keys stand in the slots of a ProbeTable: none of them as Stored{}, which is a free slot.
+// Keys stand in the slots of a ProbeTable in this form; none of them is Stored{}, which is a free
+// slot.
 template <typename Key>
 struct ProbeKey;
 
@@ -38,7 +39,7 @@ struct ProbeKey<std::uint64_t> {
   }
 };
 
-// Any address but that which is none.
+// Any address can be a key but the unspecified one, which is a free slot.
 template <>
 struct ProbeKey<wire::IpAddress> {
   using Stored = wire::IpAddress;
@@ -50,10 +51,10 @@ struct ProbeKey<wire::IpAddress> {
   }
 };
 
-// A hash table of fixed size with open addressing: a key lies within `window` slots of its home, so
-// that every operation is bounded, and nothing allocates after construction but insert_surely().
-// The seed keeps strangers from aiming at a window. Meant for `capacity` entries, in at least twice
-// as many slots. Keys have 63 bits, or are what ProbeKey is made for.
+// ProbeTable is a hash table of fixed size with open addressing: a key lies within `window` slots
+// of its home, so that every operation is bounded, and nothing allocates after construction but
+// insert_surely(). The seed keeps strangers from aiming at a window. It is meant for `capacity`
+// entries, in at least twice as many slots. Keys have 63 bits, or are what ProbeKey is made for.
 template <typename Value, typename Key = std::uint64_t>
 class ProbeTable {
  public:
@@ -65,8 +66,8 @@ class ProbeTable {
         mask_(std::bit_ceil(std::max<std::size_t>(std::size_t{capacity} * 2, window)) - 1),
         slots_(mask_ + window) {}
 
-  // `key` is about to be looked up. Has to be inlined, as all that only call it: GCC leaves out
-  // calls of functions that have no effect but to prefetch.
+  // Prefetches a slot: `key` is about to be looked up. This has to be inlined, as all that only
+  // call it: GCC leaves out calls of functions that have no effect but to prefetch.
   [[gnu::always_inline]] ProbeHome prefetch(const Key& key) const {
     const auto* slot = reinterpret_cast<const std::byte*>(&slots_[home_of(Keys::store(key))]);
     __builtin_prefetch(slot);
@@ -82,7 +83,7 @@ class ProbeTable {
   Value* find(ProbeHome home, const Key& key) {
     return const_cast<Value*>(std::as_const(*this).find(home, key));
   }
-  // No tombstones: the whole window is searched.
+  // There are no tombstones, so the whole window is searched.
   const Value* find(ProbeHome home, const Key& key) const {
     const auto stored = Keys::store(key);
     const auto* slot = static_cast<const Slot*>(home.slot);
@@ -94,8 +95,8 @@ class ProbeTable {
     return nullptr;
   }
 
-  // A default value under a key that is not there yet; null when the window is full. Callers keep
-  // to the capacity.
+  // Inserts a default value under a key that is not there yet. Returns null when the window is
+  // full. Callers keep to the capacity.
   Value* insert(const Key& key) {
     auto* slot = &slots_[home_of(Keys::store(key))];
     for (const auto* const end = slot + window; slot != end; ++slot) {
@@ -108,8 +109,8 @@ class ProbeTable {
     return nullptr;
   }
 
-  // The same for what the operator configured, which may exceed the capacity and must not be lost:
-  // takes more memory where it has to. Not for the packet path.
+  // Inserts what the operator configured, which may exceed the capacity and must not be lost: it
+  // takes more memory where it has to. This is not for the packet path.
   Value& insert_surely(const Key& key) {
     while (true) {
       if (2 * size_ <= mask_) {
@@ -140,7 +141,8 @@ class ProbeTable {
     }
   }
   // Makes room: of the next few entries from where this ended the last time, the one with the least
-  // `rank(key, value)` goes; it is an optional, and an entry without one stays. False if all stay.
+  // `rank(key, value)` goes; it is an optional, and an entry without one stays. Returns false if
+  // all stay.
   template <typename Rank>
   bool erase_least(Rank rank) {
     std::size_t met = 0;
@@ -179,7 +181,7 @@ class ProbeTable {
   using Keys = ProbeKey<Key>;
   using Stored = typename Keys::Stored;
 
-  static constexpr std::size_t looked_at_max = 8 * window;  // for room
+  static constexpr std::size_t looked_at_max = 8 * window;  // in search of room
   // Slots of up to half a cache line do not lie across two.
   static constexpr std::size_t slot_alignment = 32;
   struct alignas(sizeof(Stored) + sizeof(Value) > slot_alignment ? alignof(std::uint64_t)
@@ -191,7 +193,8 @@ class ProbeTable {
   std::size_t home_of(const Stored& stored) const {
     return static_cast<std::size_t>(Keys::hash(stored, seed_) >> 32) & mask_;
   }
-  // Into at least `count` slots, a power of two: in as many as it takes that every window suffices.
+  // Moves the entries into at least `count` slots, a power of two: into as many as it takes that
+  // every window suffices.
   void rehash(std::size_t count) {
     auto before = std::exchange(slots_, std::vector<Slot>(count - 1 + window));
     mask_ = count - 1;

@@ -12,7 +12,7 @@ RangeIndex::RangeIndex(std::vector<Range> ranges) : ranges_(std::move(ranges)) {
   add_node(0, 32 - step_bits, 0);
 }
 
-// A node whose entries stand for 2^shift numbers each, from `first` on, which is in `range`.
+// Adds a node whose entries stand for 2^shift numbers each, from `first` on, which is in `range`.
 std::uint32_t RangeIndex::add_node(std::uint32_t first, unsigned shift, std::size_t range) {
   const auto start = entries_.size();
   entries_.resize(start + node_entries);

@@ -7,9 +7,9 @@
 
 namespace tributary::forwarding {
 
-// Maps 32-bit numbers to values, range by range: a trie that looks at eight bits per step, until
-// few ranges are left to choose from. So a lookup is at most four loads and a short search, however
-// many ranges there are, and the memory grows with their number. Built once.
+// A RangeIndex maps 32-bit numbers to values, range by range: it is a trie that looks at eight bits
+// per step, until few ranges are left to choose from. So a lookup is at most four loads and a short
+// search, however many ranges there are, and the memory grows with their number. It is built once.
 class RangeIndex {
  public:
   struct Range {
@@ -17,7 +17,7 @@ class RangeIndex {
     std::uint32_t value;  // below 2^28
   };
   RangeIndex() : RangeIndex({{0, 0}}) {}
-  // Sorted; the first one starts at 0, each ends where the next one starts.
+  // The ranges are sorted; the first one starts at 0, each ends where the next one starts.
   explicit RangeIndex(std::vector<Range> ranges);
 
   std::uint32_t find(std::uint32_t key) const {
@@ -30,14 +30,14 @@ class RangeIndex {
   }
 
  private:
-  // An entry is a number of 28 bits, and in the upper four what it numbers: a value (0), a node
-  // (8), or the first of so many ranges and one.
+  // An entry is a number of 28 bits. The upper four bits say what it numbers: a value (0), a node
+  // (8), or the first of several ranges, as many as they say and one more.
   static constexpr unsigned step_bits = 8;
   static constexpr std::uint32_t node_entries = 1u << step_bits;
   static constexpr unsigned number_bits = 28;
   static constexpr std::uint32_t number_mask = (1u << number_bits) - 1;
   static constexpr std::uint32_t node_tag = 8u << number_bits;
-  static constexpr std::size_t search_max = 7;  // what is as near as a cache line
+  static constexpr std::size_t search_max = 7;  // ranges that are as near as a cache line
 
   static constexpr bool is_node(std::uint32_t entry) { return entry >= node_tag; }
   static constexpr std::size_t first_of_node(std::uint32_t entry) {

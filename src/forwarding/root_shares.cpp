@@ -6,7 +6,8 @@
 namespace tributary::forwarding {
 namespace {
 
-// How many results it takes to forget (the 1/g of RFC 8257), and after how many a share changes.
+// The first says how many results it takes to forget (the 1/g of RFC 8257), the second after how
+// many a share changes.
 constexpr unsigned memory_bits = 5;
 constexpr std::uint32_t results_of_a_round = 16;
 // Queues that fill and empty within milliseconds make less of a difference; by what they tell,

@@ -18,7 +18,8 @@ std::uint32_t first_of(const Prefix& prefix) {
   return prefix.network.value() & prefix_mask(prefix.length);
 }
 
-// Outer prefixes before those inside them; equal ones next to each other, in the given order.
+// Outer prefixes come before those inside them, and equal ones next to each other, in the given
+// order.
 bool precedes(const Route& a, const Route& b) {
   return std::pair(first_of(a.prefix), a.prefix.length) <
          std::pair(first_of(b.prefix), b.prefix.length);
@@ -27,8 +28,8 @@ bool same_prefix(const Route& a, const Route& b) {
   return first_of(a.prefix) == first_of(b.prefix) && a.prefix.length == b.prefix.length;
 }
 
-// Fisher-Yates by hand: what the standard library's shuffle does with a generator differs between
-// implementations, and all switches of a fabric must agree.
+// The order is shuffled by hand (Fisher-Yates): what the standard library's shuffle does with a
+// generator differs between implementations, and all switches of a fabric must agree.
 std::vector<std::uint16_t> draw_order(std::size_t count, std::uint64_t seed) {
   std::vector<std::uint16_t> order(count);
   std::iota(order.begin(), order.end(), std::uint16_t{0});
@@ -63,7 +64,7 @@ RouteTable::RouteTable(std::vector<Route> routes, std::uint64_t tree_seed) {
   refresh();
 }
 
-// A choice among several next hops is counted by route: those have a way of their own.
+// A choice among several next hops is counted by route, so such routes have a way of their own.
 void RouteTable::share_ways() {
   std::map<std::tuple<Route::Kind, wire::Ipv4Address, PortIndex>, std::uint32_t> shared;
   ways_.assign(1, Way{});

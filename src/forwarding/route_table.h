@@ -33,36 +33,36 @@ struct Route {
   Prefix prefix;
   Kind kind = Kind::gateway;
   std::vector<NextHop> next_hops;
-  Policies policies;  // how one of several next hops is chosen
+  Policies policies;  // they choose one of several next hops
 };
 
-// A route in use: which of its next hops can be chosen, and what chose them.
+// This is a route in use: it says which of its next hops can be chosen, and counts what chose them.
 struct NextHopGroup {
   Route route;
   std::vector<NextHop> live;  // next hops that can be chosen, in their order
-  std::vector<bool> up;       // whether each of route.next_hops can
-  std::vector<bool> crowded;  // and whether a queue behind it is filling up
-  // A permutation of route.next_hops that depends on the seed and their number only: the roots of
-  // static trees.
+  std::vector<bool> up;       // whether each of route.next_hops can be chosen
+  std::vector<bool> crowded;  // whether a queue behind each of them is filling up
+  // The roots of static trees are a permutation of route.next_hops that depends on the seed and
+  // their number only.
   std::vector<std::uint16_t> tree_order;
   SelectionCounters counters;
   RootShares shares;  // adaptive: of the blocks
 };
 
-// What a lookup comes to, in a quarter of a cache line. Routes with the same only next hop share
+// A lookup comes to a Way, in a quarter of a cache line. Routes with the same only next hop share
 // one, so that there are few of them, however many routes there are.
 struct Way {
   static constexpr std::uint32_t no_group = 0xffffffff;
 
   std::uint32_t group = no_group;  // one of those that share it; no_group: no prefix matches
-  NextHop hop;                     // if `live` is 1: that one
+  NextHop hop;                     // the only one that can be chosen, if `live` is 1
   std::uint16_t live = 0;          // next hops that can be chosen
   bool leads_on = false;           // neither an address of the switch nor a broadcast
 };
 
-// Longest-prefix match. The prefixes are flattened into ranges that do not overlap, and those are
-// indexed; the table is built when the configuration changes, never by packets. Among equal
-// prefixes the first wins.
+// The table finds the longest prefix that matches. The prefixes are flattened into ranges that do
+// not overlap, and those are indexed; the table is built when the configuration changes, never by
+// packets. Among equal prefixes the first wins.
 class RouteTable {
  public:
   RouteTable() : RouteTable(std::vector<Route>{}) {}
@@ -71,7 +71,7 @@ class RouteTable {
   const Way& way_to(const wire::Ipv4Address& destination) const {
     return ways_[index_.find(destination.value())];
   }
-  // The group of a way; null: no prefix matches.
+  // Returns the group of a way, or null if no prefix matches.
   NextHopGroup* group_of(const Way& way) {
     return way.group == Way::no_group ? nullptr : &groups_[way.group];
   }
@@ -85,10 +85,10 @@ class RouteTable {
 
   // Takes the next hops behind an interface out of their groups, or puts them back.
   void set_interface_up(PortIndex interface, bool up);
-  // Those that are out of their groups from now on: the dead ones in any case, those that are cut
-  // off where a group has better ones. Crowded ones stay in.
+  // Takes these neighbours out of their groups from now on: the dead ones in any case, those that
+  // are cut off where a group has better ones. Crowded ones stay in.
   void set_unhealthy(const std::vector<UnhealthyNeighbour>& neighbours);
-  // A gateway route has no next hop that can be chosen.
+  // Says whether a gateway route has no next hop that can be chosen.
   bool cut_off() const;
 
   // Counts on where `before`, the table that this one replaces, ends.
@@ -106,9 +106,9 @@ class RouteTable {
 
   std::size_t row_count_ = 0;
   std::vector<NextHopGroup> groups_;       // in the order of their prefixes
-  std::vector<std::uint32_t> group_ways_;  // which of ways_
-  std::vector<Way> ways_;                  // the first one: no prefix matches
-  RangeIndex index_;                       // of addresses to ways_
+  std::vector<std::uint32_t> group_ways_;  // index into ways_
+  std::vector<Way> ways_;                  // the first one means that no prefix matches
+  RangeIndex index_;                       // from addresses to ways_
   NextHopHealth health_;
 };
 

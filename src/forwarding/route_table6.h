@@ -16,33 +16,34 @@ namespace tributary::forwarding {
 
 struct Route6 {
   Prefix6 prefix;
-  Route::Kind kind = Route::Kind::gateway;  // no broadcast
+  Route::Kind kind = Route::Kind::gateway;  // never broadcast
   std::vector<NextHop6> next_hops;
 };
 
-// A route in use, and which of its next hops can be chosen, in their order.
+// This is a route in use, with those of its next hops that can be chosen, in their order.
 struct NextHopGroup6 {
   Route6 route;
   std::vector<NextHop6> live;
-  std::vector<bool> up;  // whether each of route.next_hops can
+  std::vector<bool> up;  // whether each of route.next_hops can be chosen
 };
 
-// Longest-prefix match of IPv6: the prefixes as ranges that do not overlap (forwarding/flatten.h),
-// searched by halves. Built when the configuration changes, never by packets. Among equal prefixes
-// the first wins.
+// The table finds the longest IPv6 prefix that matches. It has the prefixes as ranges that do not
+// overlap (forwarding/flatten.h), and searches them by halves. It is built when the configuration
+// changes, never by packets. Among equal prefixes the first wins.
 class RouteTable6 {
  public:
   RouteTable6() : RouteTable6(std::vector<Route6>{}) {}
   explicit RouteTable6(std::vector<Route6> routes);
 
-  // Null: no prefix matches.
+  // Returns null if no prefix matches.
   const NextHopGroup6* find(const wire::IpAddress& destination) const;
 
   // Takes the next hops behind an interface out of their groups, or puts them back.
   void set_interface_up(PortIndex interface, bool up);
-  // As RouteTable; that a queue behind a next hop is filling up changes nothing here.
+  // Neighbours leave their groups as in RouteTable; that a queue behind one is filling up changes
+  // nothing here.
   void set_unhealthy(const std::vector<UnhealthyNeighbour>& neighbours);
-  // A gateway route has no next hop that can be chosen.
+  // Says whether a gateway route has no next hop that can be chosen.
   bool cut_off() const;
 
   std::vector<RouteRow6> rows() const;             // connected and gateway routes

@@ -15,25 +15,25 @@
 
 namespace tributary::forwarding {
 
-// The bridge of a logical switch seen as one interface of its router, and as the "port" behind
-// which the switch's own MAC addresses are.
+// The router has the bridge of a logical switch as one interface of this number. In the bridge it
+// is the "port" behind which the switch's own MAC addresses are.
 inline constexpr PortIndex bridge_interface = 0xfffe;
 
-// Other interfaces of the router on the bridge: VLANs, each by its identifier above this number.
+// Other interfaces of the router on the bridge are VLANs, numbered by their identifiers above this.
 inline constexpr PortIndex vlan_interfaces = 0xe000;
 constexpr PortIndex vlan_interface(std::uint16_t vid) {
   return static_cast<PortIndex>(vlan_interfaces + vid);
 }
-// Of one of those.
+// Returns the VLAN of such an interface.
 constexpr std::uint16_t vid_of_interface(PortIndex interface) {
   return static_cast<std::uint16_t>(interface - vlan_interfaces);
 }
-// Whether an interface is on the bridge, and no port.
+// Says whether an interface is on the bridge, and no port.
 constexpr bool is_on_bridge(PortIndex interface) {
   return interface >= vlan_interfaces && interface != no_port;
 }
 
-// What the tables hold, for introspection. Ports are indices; bridge_interface may appear.
+// Rows show what the tables hold. Ports are indices; bridge_interface may appear.
 struct FdbRow {
   wire::MacAddress mac;
   PortIndex port = no_port;
@@ -42,8 +42,8 @@ struct FdbRow {
   std::uint16_t vid = 0;  // 0: the bridge has no VLANs, or the entry holds in all
 };
 
-// How many addresses a bridge has learned behind a port, and how many frames it refused because
-// they carried another one.
+// A bridge has learned so many addresses behind a port, and refused so many frames because they
+// carried another one.
 struct PortAddresses {
   std::uint32_t learned = 0;
   std::uint64_t refused = 0;
@@ -51,7 +51,7 @@ struct PortAddresses {
 
 enum class NeighbourState : std::uint8_t { fixed, reachable, resolving };
 
-// What the router has taken from an interface on the bridge, and what it has sent by it.
+// These count what the router has taken from an interface on the bridge, and sent by it.
 struct InterfaceCounters {
   std::uint64_t rx_packets = 0;
   std::uint64_t rx_bytes = 0;
@@ -67,7 +67,7 @@ struct InterfaceCounters {
   }
 };
 
-// An interface of the router on the bridge.
+// This is an interface of the router on the bridge.
 struct VlanRow {
   PortIndex interface = no_port;
   std::uint16_t vid = 0;  // 0: the bridge knows no VLANs, or its own interface is in none
@@ -95,11 +95,11 @@ struct NextHopRow {
   double share = 1;  // adaptive: what it keeps of the blocks of which it is the default root
 };
 
-// What the choice among next hops came to, where it is more than a hash.
+// These count what the choice among next hops came to, where it is more than a hash.
 struct SelectionCounters {
   std::uint64_t evaded = 0;          // adaptive: packets that left their default port
   std::uint64_t flowlets = 0;        // flowlet: choices made for a flow
-  std::uint64_t flowlets_moved = 0;  // flowlet: ... that took it to another port than before
+  std::uint64_t flowlets_moved = 0;  // flowlet: choices that took it to another port than before
 
   SelectionCounters& operator+=(const SelectionCounters& other) {
     evaded += other.evaded;
@@ -125,7 +125,8 @@ struct BfdRow {
   std::uint64_t failures = 0;
 };
 
-// What the router has told the hosts of an interface, and how often it was asked (RFC 4861, 6.2).
+// The router has advertised itself to the hosts of an interface so often, and was asked so often
+// (RFC 4861, 6.2).
 struct AdvertiserRow {
   PortIndex interface = no_port;
   std::uint64_t advertisements = 0;
@@ -133,7 +134,7 @@ struct AdvertiserRow {
 };
 
 struct NextHopRow6 {
-  wire::IpAddress via;  // as NextHopRow
+  wire::IpAddress via;  // as NextHopRow::via
   PortIndex interface = no_port;
   bool up = true;
 };

@@ -12,7 +12,7 @@
 namespace tributary::forwarding {
 namespace {
 
-// The checksum field of the segment; no value if there is none to judge.
+// Returns the checksum field of the segment; no value if there is none to judge.
 std::optional<std::uint16_t> stored_checksum(std::uint8_t protocol, wire::Bytes l4) {
   wire::Cursor cursor(l4);
   if (protocol == wire::ip_protocol::tcp) {
