@@ -32,7 +32,7 @@ std::string claimed_name(const control::DeviceConfig& device) {
   return {};
 }
 
-// 0 where that cannot be told.
+// Returns the process that has the claim, or 0 where that cannot be told.
 pid_t owner_of(const AbstractAddress& claimed) {
   const FileDescriptor probe(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   ucred owner = {};

@@ -11,10 +11,10 @@
 
 namespace tributary::dataplane {
 
-// That an interface or a TAP is one port's, and no other's in this network namespace: two that take
-// its frames would each switch every one. It is an abstract Unix socket (unix(7)): these belong to
-// the namespace, and vanish with the process that has them, however that ends. Other devices have a
-// single user anyway, and nothing is claimed.
+// A Claim says that an interface or a TAP is one port's, and no other's in this network namespace:
+// two ports that take its frames would each switch every one. It is an abstract Unix socket
+// (unix(7)): these belong to the namespace, and vanish with the process that has them, however that
+// ends. Other devices have a single user anyway, and nothing is claimed.
 class Claim {
  public:
   // The error says which process has the device, and by what command.
@@ -23,7 +23,7 @@ class Claim {
  private:
   explicit Claim(FileDescriptor socket) : socket_(std::move(socket)) {}
 
-  FileDescriptor socket_;  // none: nothing is claimed
+  FileDescriptor socket_;  // no socket: nothing is claimed
 };
 
 }  // namespace tributary::dataplane

@@ -10,7 +10,8 @@
 namespace tributary::dataplane {
 namespace {
 
-// With others at work, a packet may be handed over at any time: doze no longer than this.
+// With others at work, a packet may be handed over at any time, so a core dozes no longer than
+// this.
 constexpr Duration doze_max = std::chrono::microseconds(50);
 constexpr Duration quiet_after = std::chrono::microseconds(200);
 
@@ -46,7 +47,7 @@ Core::Core(const CoreSetup& setup, const control::DaemonConfig& config, const De
 Core::~Core() = default;
 
 void Core::run() {
-  prctl(PR_SET_TIMERSLACK, 1UL);  // nanosecond: sleeps end when they should
+  prctl(PR_SET_TIMERSLACK, 1UL);  // nanosecond, so that sleeps end when they should
   auto& pulse = (*setup_.pulses)[setup_.core].busy;
   const DriverUser user(setup_.core);
   while (!stop_.load(std::memory_order_relaxed)) {
@@ -84,11 +85,11 @@ void Core::rest(Duration sleep) {
 }
 
 bool Core::round(Time now) {
-  // Ports first as well: choices of an up-port look at what the lines have not yet sent.
+  // Ports go first as well: choices of an up-port look at what the lines have not yet sent.
   bool worked = run_ports(now);
   worked |= receiving_ && !handover_.congested() && receive_from_devices(now);
   worked |= receive_from_cores(now);
-  depart(now);  // what other cores sent, before anything is chosen
+  depart(now);  // frames that other cores sent go before anything is chosen
   worked |= run_switches(now);
   depart(now);
   worked |= run_ports(now);
@@ -124,7 +125,8 @@ bool Core::receive_from_cores(Time now) {
         shares_[index_of(tag)].partial_sums.push(std::move(packet));
         break;
       case HandoverKind::depart:
-        // Even if another core is to send by now: the cores learn that one after the other.
+        // This core sends even if another one is to send by now: the cores learn that one after the
+        // other.
         departing_.push(index_of(tag), std::move(packet));
         break;
       case HandoverKind::arrive:
@@ -185,7 +187,7 @@ bool Core::run_ports(Time now) {
   return worked;
 }
 
-// A frame from the far end of an internal link.
+// A frame arrives from the far end of an internal link.
 void Core::arrive(HomePort& home, PacketPtr packet, Time now) {
   home.arrive(std::move(packet), now, ready_);
   deliver(home.place().switch_index);
@@ -226,7 +228,7 @@ void Core::settle(Share& share, Time now) {
   hand_over(output_.partial_sums, handover_tag(HandoverKind::merge, switch_index));
 }
 
-// What neighbours said came in by queues of this core.
+// MAC control frames of neighbours came in by queues of this core, which obey them.
 void Core::tell_ports(std::uint32_t switch_index, Time now) {
   while (const auto frame = output_.controls.pop()) {
     if (auto* home = ports_.find(setup_.topology->number(switch_index, frame->ingress))) {
@@ -270,7 +272,7 @@ void Core::depart(Time now) {
   });
 }
 
-// What left the queue of one end arrives at the other.
+// A frame that left the queue of one end arrives at the other.
 void Core::cross_link(const HomePort& home, Time now) {
   const auto peer = home.place().peer;
   while (auto packet = crossing_.pop()) {
@@ -296,9 +298,9 @@ void Core::hand_over(PacketRuns& by_core, std::uint32_t tag) {
   });
 }
 
-// A received packet that never reached a switch enters its ledger here, and so does a partial sum,
-// of which that of its switch has absorbed the packets; a departure was accounted for by its
-// switch, a table update is a copy.
+// A received packet that never reached a switch enters its ledger here. So does a partial sum,
+// whose packets the ledger of its switch has absorbed. A departure was accounted for by its switch,
+// and a table update is a copy.
 void Core::account_refused() {
   while (auto packet = refused_.pop()) {
     const auto tag = packet->driver_tag;

@@ -19,19 +19,20 @@
 
 namespace tributary::dataplane {
 
-// One packet core: its ports, its share of every logical switch, and the loop that drives them.
-// Everything here belongs to the core's thread; the control thread comes in by the mailbox only.
+// A Core is one packet core: its ports, its share of every logical switch, and the loop that drives
+// them. Everything here belongs to the core's thread; the control thread comes in by the mailbox
+// only.
 class Core {
  public:
-  // This core's share of one logical switch.
+  // This is the core's share of one logical switch.
   struct Share {
     std::unique_ptr<switching::Switch> logical;
     switching::Owners owners;
     PacketList inbox;         // to be received in this round
     PacketList partial_sums;  // to be merged then
     Time deadline = never;
-    Ledger handover;  // packets that were lost on the way to their owning core
-    std::vector<std::uint64_t> refused_from;  // by port: those of them that came in by it
+    Ledger handover;  // of packets that were lost on the way to their owning core
+    std::vector<std::uint64_t> refused_from;  // the received ones of these, by ingress port
   };
 
   Core(const CoreSetup& setup, const control::DaemonConfig& config, const Devices& devices);
@@ -39,12 +40,12 @@ class Core {
   Core(const Core&) = delete;
   Core& operator=(const Core&) = delete;
 
-  // Runs until stop(). On the core's own thread.
+  // Runs until stop(), on the core's own thread.
   void run();
   void stop() { stop_.store(true, std::memory_order_relaxed); }
   Mailbox& mailbox() { return mailbox_; }
 
-  // For actions in the mailbox.
+  // Actions in the mailbox use these.
   const HomePorts& ports() const { return ports_; }
   std::vector<Share>& shares() { return shares_; }
   control::CoreStatus status() const;
@@ -85,8 +86,8 @@ class Core {
   std::vector<Share> shares_;  // by switch
   switching::Output output_;
   PacketRuns departing_;  // by port number: for the queues of this core
-  PacketList ready_;      // for deliver(): has arrived
-  PacketList crossing_;   // for cross_link(): has left one end
+  PacketList ready_;      // arrived frames, for deliver()
+  PacketList crossing_;   // frames that have left one end, for cross_link()
   PacketList refused_;    // by a full hand-over ring
   bool receiving_ = true;
   std::atomic<bool> stop_{false};

@@ -13,17 +13,18 @@ struct rte_mempool;
 
 namespace tributary::dataplane {
 
-// What all cores see of each other: whether somebody is at work and may hand something over.
+// All cores see this of each other: whether somebody is at work and may hand something over.
 struct alignas(64) CorePulse {
   std::atomic<bool> busy{false};
 };
 
-// How full every egress queue is, by switch and port: written by the cores that own the queues.
+// Gauges say how full every egress queue is, by switch and port; the cores that own the queues
+// write them.
 using Gauges = std::vector<std::vector<forwarding::QueueGauge>>;
-// What is charged to every port, and what its neighbour asked for, by switch and port.
+// Buffers say, by switch and port, what is charged to a port, and what its neighbour asked for.
 using Buffers = std::vector<std::vector<forwarding::PortBuffer>>;
 
-// Which packet core it is, and what all of them share, which outlives it.
+// This says which packet core it is, and has what all of them share, which outlives it.
 struct CoreSetup {
   unsigned core = 0;
   unsigned cores = 1;

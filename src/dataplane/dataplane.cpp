@@ -20,7 +20,7 @@ namespace {
 
 // A core that shares its CPU may be kept from it; nobody waits longer for all of them together.
 constexpr std::chrono::milliseconds core_patience{3000};
-constexpr std::chrono::milliseconds reload_patience{1000};  // only to be able to tell who is late
+constexpr std::chrono::milliseconds reload_patience{1000};  // only to tell who is late
 
 // Says where the packet cores are, and why.
 control::DaemonConfig with_cores(control::DaemonConfig config) {
@@ -173,7 +173,7 @@ void Dataplane::drain(std::chrono::milliseconds bound) {
   const std::lock_guard lock(mutex_);
   warn_unless(on_cores([](Core& core, Time) { core.stop_receiving(); }));
   const auto end = std::chrono::steady_clock::now() + bound;
-  // Cores are asked one after the other, and a packet may go past the question once.
+  // Cores are asked one after the other, so a packet may go past the question once.
   for (int rounds_empty = 0; rounds_empty < 2 && std::chrono::steady_clock::now() < end;) {
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
     bool empty = true;
@@ -196,7 +196,7 @@ void Dataplane::poll_links() {
   apply_links();
 }
 
-// While no core touches the device.
+// The device is connected again while no core touches it.
 void Dataplane::reconnect(std::uint32_t number) {
   const auto pause = [&](bool paused) {
     return warn_unless(on_cores([&](Core& core, Time) { core.pause(number, paused); }));
@@ -219,7 +219,7 @@ void Dataplane::apply_links() {
       continue;
     }
     if (!warn_unless(on_cores([&](Core& core, Time) { core.set_port_up(number, up); }))) {
-      continue;  // a core missed it: the next poll tells them again
+      continue;  // a core missed it, so the next poll tells all of them again
     }
     links_[number].applied = up;
     spdlog::info("{}:{} is {}", config_.switches[place.switch_index].config.name,
@@ -247,7 +247,7 @@ tl::expected<control::DaemonConfig, std::string> Dataplane::merged_with(
     const control::DaemonConfig& next) const {
   auto wanted = next;
   if (given_.cores.empty() && next.cores.empty()) {
-    wanted.cores = config_.cores;  // automatic as before
+    wanted.cores = config_.cores;  // as automatic as before
   }
   auto merged = merge_reload(config_, wanted, runtime_.trees, memory_.packets);
   if (merged) {
@@ -281,7 +281,7 @@ control::Outcome Dataplane::set_trees(const control::RuntimeTrees& next) {
   if (!merged) {
     return tl::unexpected(merged.error());
   }
-  // First to disk: what is in force is never more than what comes back.
+  // The trees go to disk first: what is in force is never more than what comes back.
   if (auto kept = keep({next, runtime_.seeds}, "the trees"); !kept) {
     return kept;
   }

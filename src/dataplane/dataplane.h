@@ -20,8 +20,8 @@
 
 namespace tributary::dataplane {
 
-// The running switch: EAL, devices, packet cores. The methods may be called from several control
-// threads; the packet cores never wait for them.
+// The Dataplane is the running switch: EAL, devices, packet cores. The methods may be called from
+// several control threads; the packet cores never wait for them.
 class Dataplane final : public control::Backend {
  public:
   // Opens every device; the cores wait for launch(). On error nothing is left open; the error names
@@ -32,13 +32,13 @@ class Dataplane final : public control::Backend {
 
   // Starts the packet cores.
   void launch();
-  // Follows the devices' link state; to be called about ten times a second.
+  // Follows the devices' link state; it is to be called about ten times a second.
   void poll_links();
-  // Somebody asked for shutdown() over the control socket.
+  // Says whether somebody asked for shutdown() over the control socket.
   bool shutdown_requested() const { return shutdown_requested_.load(); }
   // Stops receiving and waits until the queues are empty, for at most `bound`.
   void drain(std::chrono::milliseconds bound);
-  // Of all packet buffers.
+  // All packet buffers are from this pool.
   rte_mempool* mempool() const { return store_->mempool(); }
 
   control::Queried<control::DaemonStatus> status() override;
@@ -81,16 +81,16 @@ class Dataplane final : public control::Backend {
   control::Outcome open_all();
   void make_cores();
   void stop();
-  // Runs `action` for every core, on its own thread and between its bursts; or here, while the
+  // Runs `action` for every core, on its own thread and between its bursts, or here, while the
   // cores do not run. The error names the core that did not answer in time, and so did not run it;
   // those behind it were not asked.
   control::Outcome on_cores(const std::function<void(Core&, Time)>& action);
-  // What a reload would put in force, or why not.
+  // Returns what a reload would put in force, or why it cannot.
   tl::expected<control::DaemonConfig, std::string> merged_with(
       const control::DaemonConfig& next) const;
-  // For the next start; the error begins with `what`.
+  // Keeps the state for the next start; the error begins with `what`.
   control::Outcome keep(const control::RuntimeState& state, const std::string& what) const;
-  // Every core takes up all of it before its next burst.
+  // Makes every core take up all of it before its next burst.
   control::LateCpus reconfigure(control::DaemonConfig next);
   void reconnect(std::uint32_t number);
   void apply_links();
@@ -99,16 +99,16 @@ class Dataplane final : public control::Backend {
   control::Queried<std::vector<Status>> neighbours_by(
       std::vector<Row> (switching::Switch::*known)(Time) const);
 
-  std::mutex mutex_;               // control threads only
-  control::DaemonConfig given_;    // as the operator wrote it: what a reload is compared with
+  std::mutex mutex_;               // of the control threads
+  control::DaemonConfig given_;    // as the operator wrote it; a reload is compared with it
   control::RuntimeState runtime_;  // what came over the control socket
-  control::DaemonConfig config_;   // with these, and the MAC addresses that were automatic
+  control::DaemonConfig config_;   // given_ with runtime_ and the MAC addresses that were automatic
   std::string version_;
   std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
   MemoryPlan memory_;
   Topology topology_;
-  // In the order of construction: cores return their packets before the devices close, devices
-  // before the store goes.
+  // These are in the order of construction: cores return their packets before the devices close,
+  // and devices before the store goes.
   std::unique_ptr<Eal> eal_;
   std::unique_ptr<MbufStore> store_;
   std::unique_ptr<HandoverRings> rings_;

@@ -21,7 +21,7 @@ struct Overloaded : Visitors... {
 template <typename... Visitors>
 Overloaded(Visitors...) -> Overloaded<Visitors...>;
 
-// For so many frames in each direction; blocks of the kernel's memory have to be full.
+// The ring has so many frames in each direction; blocks of the kernel's memory have to be full.
 std::string packet_socket_ring(std::uint16_t mtu, std::uint32_t frames) {
   const auto slot = slot_bytes_for(mtu);
   const auto block = std::max<std::uint32_t>(slot, 65536);
@@ -30,7 +30,7 @@ std::string packet_socket_ring(std::uint16_t mtu, std::uint32_t frames) {
          ",framecnt=" + std::to_string(slots);
 }
 
-// Of a packet socket, in 128 MiB of slots for an MTU of 9000.
+// A packet socket has at most so many, in 128 MiB of slots for an MTU of 9000.
 constexpr std::uint64_t frames_max = 8192;
 
 // AF_XDP keeps a frame, 256 bytes of its own and our headroom in one page.
@@ -89,7 +89,8 @@ DeviceArguments vhost_arguments(const control::VhostDevice& device, const std::s
               ",client=" + (device.server ? "0" : "1")};
 }
 
-// A port has an address of its own; the driver would warn that it had to invent one.
+// A port has an address of its own; without this one the driver would warn that it had to invent
+// one.
 constexpr const char* unseen_mac = "02:00:00:00:00:01";
 
 Result virtio_user_arguments(const control::VirtioUserDevice& device, const std::string& suffix,
@@ -107,7 +108,7 @@ Result virtio_user_arguments(const control::VirtioUserDevice& device, const std:
                              ",queue_size=512,mac=" + unseen_mac};
 }
 
-// "net_null0,size=64": the name ends at the first comma.
+// The name ends at the first comma: "net_null0,size=64".
 DeviceArguments raw_arguments(const control::RawDevice& device) {
   const auto comma = device.arguments.find(',');
   return {"vdev", device.arguments.substr(0, comma),

@@ -11,36 +11,36 @@
 
 namespace tributary::dataplane {
 
-// A DPDK device and its arguments.
+// A DPDK device is made from these.
 struct DeviceArguments {
   std::string bus;   // "vdev" or "pci"
   std::string name;  // unique in the process
   std::string arguments;
 };
 
-// What a port asks of its device.
+// A port asks this of its device.
 struct DeviceNeeds {
   static constexpr std::uint32_t frames_usual = 512;
 
   std::uint16_t mtu = 1500;
-  std::uint16_t cores = 1;  // the packet cores: so many queues, where these are automatic
-  // That may come before a core looks, where a device can be told.
+  std::uint16_t cores = 1;  // packet cores: so many queues, where these are automatic
+  // So many frames may come before a core looks; some devices can be told.
   std::uint32_t frames = frames_usual;
-  bool owners = false;  // a protocol is on: packets belong to cores
+  bool owners = false;  // packets belong to cores, because a protocol is on
 };
 
-// That may come by a port of a switch before a core looks: a window of each of its rings, all at
-// once. By one with flow control, what its neighbour sends at line rate while the core is kept from
-// the CPU for half a second and cannot ask for silence.
+// Returns how many frames may come by a port of a switch before a core looks: a window of each of
+// its rings, all at once. By a port with flow control, it is what its neighbour sends at line rate
+// while the core is kept from the CPU for half a second and cannot ask for silence.
 std::uint32_t frames_at_once(const switching::SwitchConfig& config,
                              const forwarding::PortConfig& port);
 
-// How the device of global port `number` is made; no value for an internal link, which has none.
-// The error says what is wrong with the combination.
+// Says how the device of global port `number` is made; no value for an internal link, which has
+// none. The error says what is wrong with the combination.
 tl::expected<std::optional<DeviceArguments>, std::string> device_arguments(
     const control::DeviceConfig& device, unsigned number, const DeviceNeeds& needs);
 
-// What operators see: "af_packet veth0", "link spine1:leaf1".
+// Operators see this text: "af_packet veth0", "link spine1:leaf1".
 std::string describe(const control::DeviceConfig& device);
 
 }  // namespace tributary::dataplane

@@ -36,7 +36,7 @@ Outcome check_socket(const std::string& path, bool made) {
   return check_access(directory_of(path), made ? W_OK | X_OK : X_OK, "cannot use directory");
 }
 
-// By a client.
+// A client needs a socket at `path`.
 Outcome check_is_socket(const std::string& path, const char* advice) {
   if (look_at_peer(path) == control::SocketFile::other) {
     return tl::unexpected(path + " is no socket; " + advice);
@@ -72,7 +72,7 @@ struct Check {
   Outcome operator()(const control::VhostDevice& vhost) const {
     return check_end(vhost.socket, vhost.server);
   }
-  // It connects when it is made, and never again.
+  // virtio_user connects when it is made, and never again.
   Outcome operator()(const control::VirtioUserDevice& virtio) const {
     return check_socket(virtio.socket, false)
         .and_then([&] {

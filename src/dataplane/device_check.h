@@ -10,16 +10,17 @@
 
 namespace tributary::dataplane {
 
-// What a driver would refuse with no more than an error number: files and sockets.
+// Checks files and sockets that a driver would refuse with no more than an error number.
 tl::expected<void, std::string> check_device(const control::DeviceConfig& device);
 
-// How many receive queues to set up on a device that has `most`; automatic ones are one for each of
-// the cores.
+// Returns how many receive queues to set up on a device that has `most`; automatic ones are one for
+// each of the cores.
 tl::expected<std::uint16_t, std::string> choose_queues(const control::DeviceConfig& config,
                                                        std::uint16_t cores, std::uint16_t most);
 
-// `result` is that of switching a device to promiscuous mode. A cable of software (ring, pcap,
-// memif) cannot be told, and brings everything anyway; a card brings what is for its own address.
+// Says whether a device brings all frames; `result` is that of switching it to promiscuous mode. A
+// cable of software (ring, pcap, memif) has no such mode, and brings everything anyway; a card
+// without it brings what is for its own address.
 bool hears_everything(int result, const std::string& bus);
 
 }  // namespace tributary::dataplane

@@ -12,22 +12,22 @@ namespace {
 
 constexpr std::size_t rss_key_bytes_max = 128;
 
-// Some software drivers do, and do not say so.
+// Some software drivers gather segments, and do not say so.
 bool gathers_segments(const rte_eth_dev_info& device) {
   const std::string_view driver = device.driver_name;
   return (device.tx_offload_capa & RTE_ETH_TX_OFFLOAD_MULTI_SEGS) != 0 || driver == "net_pcap" ||
          driver == "net_null";
 }
 
-// A card that frees fast takes no look at who else has a segment, nor at whether there is a second
-// one: that holds only where every frame is in one piece, of which nobody else has any.
+// A card that frees fast does not look who else has a segment, nor whether there is a second one.
+// So that is allowed only where every frame is in one piece, of which nobody else has any.
 std::uint64_t transmit_offloads(const rte_eth_dev_info& device, bool gathers) {
   return device.tx_offload_capa &
          (gathers ? RTE_ETH_TX_OFFLOAD_MULTI_SEGS : RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE);
 }
 
-// The UDP source port alone where blocks have owners and the card can, so that a packet arrives at
-// the owner of its block; else whole flows.
+// Where blocks have owners and the card can, it hashes the UDP source port alone, so that a packet
+// arrives at the owner of its block; else it hashes whole flows.
 void plan_rss(const rte_eth_dev_info& device, bool owners, DevicePlan& plan) {
   constexpr std::uint64_t others = RTE_ETH_RSS_IPV4 | RTE_ETH_RSS_FRAG_IPV4 | RTE_ETH_RSS_IPV6;
   constexpr std::uint64_t flows = RTE_ETH_RSS_NONFRAG_IPV4_UDP | RTE_ETH_RSS_NONFRAG_IPV4_TCP;

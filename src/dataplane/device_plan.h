@@ -12,25 +12,27 @@
 
 namespace tributary::dataplane {
 
-// What of a device's abilities is put in force (design/0072). No receive offload is among it:
-// nobody here reads what a card found out about checksums, and a virtual device that is asked for
-// them brings packets whose checksums nobody has finished.
+// A DevicePlan says which of a device's abilities are put in force (design/0072). No receive
+// offload is among them: nobody here reads what a card found out about checksums, and a virtual
+// device that is asked for them brings packets whose checksums nobody has finished.
 struct DevicePlan {
   std::uint64_t transmit_offloads = 0;  // RTE_ETH_TX_OFFLOAD_*
   bool gathers = false;                 // frames of several segments go out as they are
-  // RTE_ETH_RSS_*; 0: the device spreads packets over its queues as it likes, or has one.
+  // The hashes are RTE_ETH_RSS_*; 0: the device spreads packets over its queues as it likes, or has
+  // one.
   std::uint64_t rss_hashes = 0;
   std::vector<std::uint8_t> rss_key;  // empty: the device takes none
-  bool fills_redirection = false;     // its table is to name the owners (rss.h)
+  bool fills_redirection = false;     // the redirection table is to name the owners (rss.h)
   bool wants_rule = false;            // there are owners, which the settings above do not find
 };
 
-// `owners`: blocks belong to cores, because an engine runs. Without, a hash of the source port
-// alone would only crowd packets of different flows on one core.
+// `owners` says that blocks belong to cores, because an engine runs. Without owners, a hash of the
+// source port alone would only crowd packets of different flows on one core.
 DevicePlan plan_device(const rte_eth_dev_info& device, std::uint16_t queues, bool owners);
 
-// The form of the rule to make, of those that are of use: the first one that the driver takes, as
-// `taken` says. No value: none, and blocks are handed over where the plan wants one.
+// Returns the form of the rule to make: of those that are of use, the first one that the driver
+// takes, as `taken` says. Without a value no rule is made, and blocks are handed over where the
+// plan wants one.
 std::optional<RssRule::Form> choose_rule(const DevicePlan& plan,
                                          const std::function<bool(RssRule::Form)>& taken);
 

@@ -14,14 +14,14 @@ struct rte_mbuf;
 
 namespace tributary::dataplane {
 
-// One receive and one transmit queue of a device, for the core that polls them. Queues of one
-// device belong to different cores, so each lies on cache lines of its own.
+// A DeviceQueue is one receive and one transmit queue of a device, for the core that polls them.
+// Queues of one device belong to different cores, so each lies on cache lines of its own.
 class alignas(64) DeviceQueue {
  public:
   static constexpr std::uint16_t burst = 32;
   static constexpr Duration patience_usual = std::chrono::milliseconds(10);
 
-  // Paused at first. `sends`: the device has a transmit queue of this number.
+  // The queue is paused at first. `sends` says that the device has a transmit queue of this number.
   DeviceQueue(std::uint16_t port, std::uint16_t queue, bool sends)
       : port_(port), queue_(queue), sends_(sends) {}
 
@@ -29,10 +29,10 @@ class alignas(64) DeviceQueue {
   // has the queue, only that core calls it.
   void pause(bool paused);
 
-  // Up to one burst, owned by `pool` from now on. Returns how many came.
+  // Appends up to one burst, owned by `pool` from now on. Returns how many came.
   std::size_t receive(PacketPool& pool, PortIndex ingress, PacketList& out);
 
-  // How many packets transmit() takes at most.
+  // Returns how many packets transmit() takes at most.
   std::size_t room() const { return sends_ && !paused_ ? burst - waiting_ : 0; }
   // Takes all of `packets`. What the device has no room for waits for the next call, for a while
   // (10 ms unless told); then it is dropped and counted. Returns how many the device took.
@@ -41,7 +41,7 @@ class alignas(64) DeviceQueue {
   void set_patience(Duration patience) { patience_ = patience; }
   std::uint64_t dropped() const { return dropped_; }
   void drop_waiting();
-  // The device sends frames of several segments as they are.
+  // If true, the device sends frames of several segments as they are.
   void set_gathers(bool gathers) { gathers_ = gathers; }
 
   std::uint64_t refused() const { return refused_; }
@@ -56,7 +56,7 @@ class alignas(64) DeviceQueue {
   Time waiting_since_{};
   Duration patience_ = patience_usual;
   std::uint64_t dropped_ = 0;
-  std::uint64_t refused_ = 0;  // in several segments that do not fit one buffer
+  std::uint64_t refused_ = 0;  // frames in several segments that do not fit one buffer
   std::array<rte_mbuf*, burst> pending_{};
 };
 

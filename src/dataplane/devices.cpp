@@ -21,7 +21,7 @@ tl::unexpected<std::string> port_error(const switching::SwitchConfig& config, Po
                         "\": " + what);
 }
 
-// What the check of the configuration could not know: how fast the devices are.
+// The check of the configuration could not know how fast the devices are.
 void warn_of_losses(const switching::SwitchConfig& config) {
   const auto plan = forwarding::plan_flow_control(config.ports);
   for (std::size_t i = 0; i < plan.ports.size(); ++i) {
@@ -35,7 +35,7 @@ void warn_of_losses(const switching::SwitchConfig& config) {
   }
 }
 
-// How many queues a device with automatic ones is asked for.
+// Returns how many queues a device with automatic ones is asked for.
 std::uint16_t queues_wanted(const control::DeviceConfig& device, std::size_t cores) {
   const auto* interface = std::get_if<control::InterfaceDevice>(&device);
   const bool xdp =
@@ -81,7 +81,7 @@ void warn_of_lost_tags(const std::string& switch_name, const forwarding::PortCon
   }
 }
 
-// Null for an internal link.
+// Returns null for an internal link.
 tl::expected<std::unique_ptr<PortDevice>, std::string> open_device(
     const control::DeviceConfig& device, std::uint32_t number, DeviceNeeds needs,
     rte_mempool* mempool) {

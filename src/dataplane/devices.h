@@ -15,16 +15,16 @@ struct rte_mempool;
 
 namespace tributary::dataplane {
 
-// By port number; null for internal links.
+// The devices are by port number; null for internal links.
 using Devices = std::vector<std::unique_ptr<PortDevice>>;
 
-// What is known to be wrong before anything is started. Errors, here and below, name the switch and
-// the port and say what to do.
+// Checks what can be known to be wrong before anything is started. Errors, here and below, name the
+// switch and the port and say what to do.
 tl::expected<void, std::string> check_ports(const control::DaemonConfig& config,
                                             const Topology& topology);
 
-// Opens the device of every port. Fills in what only they know: MAC addresses and rates in
-// `config`, and how their queues are dealt to the cores in `topology`.
+// Opens the device of every port. It fills in what only the devices know: MAC addresses and rates
+// in `config`, and in `topology` how their queues are dealt to the cores.
 tl::expected<Devices, std::string> open_devices(control::DaemonConfig& config, Topology& topology,
                                                 rte_mempool* mempool);
 

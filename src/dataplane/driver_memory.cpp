@@ -14,14 +14,14 @@
 namespace tributary::dataplane {
 namespace {
 
-// Nobody that is so late comes round again, and whoever unmaps has other work.
+// A thread that is so late does not come round again, and whoever unmaps has other work.
 constexpr std::chrono::seconds patience{1};
 constexpr std::chrono::microseconds between_looks{20};
 
 constinit std::atomic<unsigned> users{0};
 thread_local bool is_user = false;
 
-// Never freed: threads of DPDK and of libraries unmap as long as the process lives.
+// It is never freed: threads of DPDK and of libraries unmap as long as the process lives.
 rte_rcu_qsbr* make_quiescence() {
   const auto size = rte_rcu_qsbr_get_memsize(RTE_MAX_LCORE);
   auto* made =
@@ -35,8 +35,8 @@ rte_rcu_qsbr* quiescence() {
   return made;
 }
 
-// Whoever begins a burst after this was called sees what its caller wrote before: for memif, that
-// there is no connection any more.
+// A thread that begins a burst after this was called sees what its caller wrote before: for memif,
+// that there is no connection any more.
 void wait_for_users() {
   if (users.load() == 0 || is_user) {
     return;
@@ -71,10 +71,10 @@ void DriverUser::between_bursts() const {
 
 }  // namespace tributary::dataplane
 
-// Takes the place of libc's for this program and all of its libraries, the drivers among them: the
-// dynamic linker looks into the program first. The driver offers no other way in between "this
-// connection is closed" and "its memory is gone": it has no callback there, and its lock is its
-// own.
+// This function takes the place of libc's for this program and all of its libraries, the drivers
+// among them: the dynamic linker looks into the program first. The driver offers no other way in
+// between "this connection is closed" and "its memory is gone": it has no callback there, and its
+// lock is its own.
 extern "C" int munmap(void* address, std::size_t length) noexcept {
   using Munmap = int (*)(void*, std::size_t);
   static const auto real = reinterpret_cast<Munmap>(dlsym(RTLD_NEXT, "munmap"));

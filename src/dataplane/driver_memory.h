@@ -3,18 +3,18 @@
 
 namespace tributary::dataplane {
 
-// A thread that calls the receive and transmit functions of devices. DPDK's memif driver unmaps the
-// rings of a peer that leaves on another thread, whoever is in them. While a DriverUser lives,
-// munmap() waits on all other threads until this one has been between two bursts.
+// A DriverUser is a thread that calls the receive and transmit functions of devices. DPDK's memif
+// driver unmaps the rings of a peer that leaves on another thread, whoever is in them. While a
+// DriverUser lives, munmap() waits on all other threads until this one has been between two bursts.
 class DriverUser {
  public:
-  // The calling thread; `number` is that of no other DriverUser, and below RTE_MAX_LCORE.
+  // Registers the calling thread; `number` is that of no other DriverUser, and below RTE_MAX_LCORE.
   explicit DriverUser(unsigned number);
   ~DriverUser();
   DriverUser(const DriverUser&) = delete;
   DriverUser& operator=(const DriverUser&) = delete;
 
-  // The thread is in no driver now. To be called in every round.
+  // Says that the thread is in no driver now. It is to be called in every round.
   void between_bursts() const;
 
  private:

@@ -25,7 +25,7 @@ bool is_memif_kind(int socket) {
          getsockopt(socket, SOL_SOCKET, SO_DOMAIN, &domain, &size) == 0 && domain == AF_UNIX;
 }
 
-// This process's sockets with that name: the listener, and those that it has accepted.
+// Returns this process's sockets with that name: the listener, and those that it has accepted.
 std::vector<int> sockets_at(const std::string& file) {
   std::vector<int> found;
   std::error_code error;
@@ -56,7 +56,7 @@ void close_waiting(int listener) {
   }
 }
 
-// What has come already would be read in spite of the end.
+// Messages that have come already would be read in spite of the end, so they are taken away.
 void end_connection(int socket) {
   shutdown(socket, SHUT_RDWR);
   std::array<std::byte, 256> message;
@@ -83,8 +83,8 @@ int accept_without_waiting(int socket, sockaddr* address, socklen_t* size) {
 
 }  // namespace tributary::dataplane
 
-// Takes the place of libc's for this program and all of its libraries, as munmap() does in
-// driver_memory.cpp.
+// This function takes the place of libc's for this program and all of its libraries, as munmap()
+// does in driver_memory.cpp.
 extern "C" int accept(int socket, sockaddr* address, socklen_t* size) {
   return tributary::dataplane::accept_without_waiting(socket, address, size);
 }

@@ -9,7 +9,7 @@
 namespace tributary::dataplane {
 namespace {
 
-// Of a group's argument: the rest says how frames are dealt.
+// These bits of a group's argument are its number; the rest says how frames are dealt.
 constexpr unsigned number_mask = 0xffff;
 constexpr unsigned numbered_by_kernel = PACKET_FANOUT_FLAG_UNIQUEID << 16;
 
@@ -47,8 +47,8 @@ int FanoutGroup::join(int socket, unsigned asked) {
 
 }  // namespace tributary::dataplane
 
-// Takes the place of libc's for this program and all of its libraries, as munmap() does in
-// driver_memory.cpp: the driver has no argument for the number of its group.
+// This function takes the place of libc's for this program and all of its libraries, as munmap()
+// does in driver_memory.cpp: the driver has no argument for the number of its group.
 extern "C" int setsockopt(int socket, int level, int option, const void* value,
                           socklen_t size) noexcept {
   using namespace tributary::dataplane;

@@ -5,11 +5,11 @@
 
 namespace tributary::dataplane {
 
-// The packet sockets of one port, among which the kernel deals its frames (packet(7),
+// The kernel deals the frames of a port among its packet sockets, which are a group (packet(7),
 // PACKET_FANOUT). DPDK's driver numbers such groups by process and interface, and those numbers
 // clash among the processes of a network namespace: the later one could not open its port. While a
 // FanoutGroup lives, the sockets that its thread puts into a group come into one that the kernel
-// has numbered, and that is nobody else's. One at a time on a thread.
+// has numbered, and that is nobody else's. A thread has one at a time.
 class FanoutGroup {
  public:
   FanoutGroup();
@@ -17,11 +17,11 @@ class FanoutGroup {
   FanoutGroup(const FanoutGroup&) = delete;
   FanoutGroup& operator=(const FanoutGroup&) = delete;
 
-  // As setsockopt() with PACKET_FANOUT and `asked`, of which only the number is not obeyed.
+  // Does as setsockopt() with PACKET_FANOUT and `asked`, of which only the number is not obeyed.
   int join(int socket, unsigned asked);
 
  private:
-  std::optional<unsigned> number_;  // when the first socket is in it
+  std::optional<unsigned> number_;  // set when the first socket has joined
 };
 
 }  // namespace tributary::dataplane

@@ -46,7 +46,7 @@ tl::expected<void, std::string> Feed::attach(const FeedSource& source, FeedRing&
   return {};
 }
 
-// The device itself brings nothing.
+// The device itself brings nothing, so its arguments are not looked at.
 std::uint16_t Feed::receive(std::uint16_t /*port*/, std::uint16_t /*queue*/, rte_mbuf** mbufs,
                             std::uint16_t /*count*/, std::uint16_t room, void* hook) {
   const auto& [ring, queue] = *static_cast<const Hook*>(hook);

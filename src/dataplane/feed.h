@@ -15,7 +15,7 @@
 
 namespace tributary::dataplane {
 
-// What comes by one queue of a device.
+// These frames come by one queue of a device.
 struct FeedSource {
   std::string device;  // of driver net_null, by its name
   std::uint16_t queue = 0;
@@ -23,26 +23,26 @@ struct FeedSource {
   FeedFrames frames;
 };
 
-// The far side of devices that receive nothing by themselves: plays an adapter whose lines are
-// always full, on a thread that is no packet core.
+// A Feed is the far side of devices that receive nothing by themselves: it plays an adapter whose
+// lines are always full, on a thread that is no packet core.
 class Feed {
  public:
   struct Counters {
     std::uint64_t packets = 0;        // that cores received
     std::uint64_t cycles = 0;         // the time-stamp counter
-    std::uint64_t cycles_waited = 0;  // of cores, for this feed
+    std::uint64_t cycles_waited = 0;  // by cores, for this feed
     std::uint64_t bursts_without_buffers = 0;
   };
 
-  // While the cores do not run yet. `sources` are in the order of the ports; every core has
-  // `descriptors`, a power of two. From then on the devices' queues receive from this feed, which
-  // has to outlive them; the pool has to outlive run().
+  // Attaches the feed while the cores do not run yet. `sources` are in the order of the ports;
+  // every core has `descriptors`, a power of two. From then on the devices' queues receive from
+  // this feed, which has to outlive them; the pool has to outlive run().
   static tl::expected<std::unique_ptr<Feed>, std::string> attach(std::deque<FeedSource> sources,
                                                                  rte_mempool* mempool,
                                                                  std::uint32_t descriptors);
 
   void run(const std::atomic<bool>& stop);
-  Counters counters() const;  // by any thread
+  Counters counters() const;  // any thread may call it
 
  private:
   struct Hook {

@@ -18,12 +18,12 @@ constexpr std::size_t line_bytes = 64;
 // A core that waits longer does not come to its mailbox.
 constexpr std::uint64_t patience_cycles = 20'000;
 
-// For numbers that one thread writes and others only look at.
+// One thread writes such a number, and others only look at it.
 void add(std::atomic<std::uint64_t>& number, std::uint64_t more) {
   number.store(number.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
 }
 
-// What a driver writes of a raw buffer from a descriptor that is done.
+// A driver writes this of a raw buffer from a descriptor that is done.
 rte_mbuf* arrived(rte_mbuf* mbuf, std::uint32_t length) {
   mbuf->data_off = RTE_PKTMBUF_HEADROOM;
   mbuf->nb_segs = 1;
@@ -64,7 +64,7 @@ bool FeedRing::post() {
   return true;
 }
 
-// Looks at no mbuf, as an adapter does not: where its data begin follows from where it lies.
+// This looks at no mbuf, as an adapter does not: where its data begin follows from where it lies.
 bool FeedRing::fill() {
   const auto filled = filled_.load(std::memory_order_relaxed);
   if (received_.load(std::memory_order_acquire) + descriptors_.size() - filled < burst) {
@@ -97,7 +97,7 @@ bool FeedRing::await_burst() {
     there = burst_is_there();
     waited = rte_rdtsc() - since;
   }
-  add(waited_, std::min(waited, patience_cycles));  // longer: it did not have the CPU
+  add(waited_, std::min(waited, patience_cycles));  // a longer wait was for the CPU
   return there;
 }
 

@@ -14,11 +14,11 @@ struct rte_mempool;
 
 namespace tributary::dataplane {
 
-// Frames one behind the other, each at the start of a cache line.
+// The frames lie one behind the other, each at the start of a cache line.
 class FeedFrames {
  public:
   struct Frame {
-    std::size_t at;  // in the bytes
+    std::size_t at;  // place in the bytes
     std::uint32_t length;
   };
 
@@ -31,31 +31,33 @@ class FeedFrames {
   std::vector<Frame> frames_;
 };
 
-// A packet core's receive descriptors, between two threads: the core posts empty buffers of its
-// pool, as a driver does, and the feeder fills them, as an adapter does by DMA. So the core pays
-// for its buffers and descriptors, and for no copy. Several queues of one core share the
-// descriptors, and get a burst each in turn, as if all lines were as fast as each other.
+// A FeedRing has a packet core's receive descriptors, between two threads: the core posts empty
+// buffers of its pool, as a driver does, and the feeder fills them, as an adapter does by DMA. So
+// the core pays for its buffers and descriptors, and for no copy. Several queues of one core share
+// the descriptors, and get a burst each in turn, as if all lines were as fast as each other.
 class FeedRing {
  public:
   static constexpr std::uint16_t burst = DeviceQueue::burst;
 
-  // `descriptors`: a power of two, at least two bursts. The pool outlives this.
+  // `descriptors` is a power of two, at least two bursts. The pool outlives this.
   FeedRing(rte_mempool* mempool, std::uint32_t descriptors);
 
-  // While nobody feeds or receives: another queue, whose frames are repeated for ever; they outlive
-  // this and are not none. Returns its number; the core polls the queues in this order.
+  // Adds another queue, whose frames are repeated for ever, while nobody feeds or receives. The
+  // frames outlive this; there is at least one. Returns the queue's number; the core polls the
+  // queues in this order.
   unsigned add_queue(const FeedFrames& frames);
-  // The same: gives every descriptor a buffer. False if there are too few.
+  // Gives every descriptor a buffer, while nobody feeds or receives. Returns false if there are too
+  // few.
   bool post();
 
-  // The feeder's side. False if there is no room for a burst.
+  // The feeder calls this. Returns false if there is no room for a burst.
   bool fill();
 
-  // The core's side: a burst for queue `number`, or nothing if it is another one's turn, or no
-  // buffers are left. If the feeder is late, waits for it some microseconds.
+  // The core calls this for a burst of queue `number`. It gets nothing if it is another queue's
+  // turn, or no buffers are left. If the feeder is late, it waits for it some microseconds.
   std::uint16_t receive(unsigned number, rte_mbuf** out, std::uint16_t room);
 
-  // By any thread.
+  // Any thread may call these.
   std::uint64_t received() const { return received_.load(std::memory_order_relaxed); }
   std::uint64_t cycles_waited() const { return waited_.load(std::memory_order_relaxed); }
   std::uint64_t bursts_without_buffers() const { return starved_.load(std::memory_order_relaxed); }
@@ -63,7 +65,7 @@ class FeedRing {
  private:
   struct Descriptor {
     rte_mbuf* mbuf = nullptr;  // written by the core
-    std::uint32_t length = 0;  // by the feeder
+    std::uint32_t length = 0;  // written by the feeder
   };
   struct Queue {
     const FeedFrames* frames;
@@ -79,10 +81,10 @@ class FeedRing {
   rte_mempool* mempool_;
   std::vector<Descriptor> descriptors_;
   std::vector<Queue> queues_;
-  // The feeder's: how many were ever filled, and whose turn it is.
+  // The feeder writes how many were ever filled, and whose turn it is.
   alignas(64) std::atomic<std::uint64_t> filled_{0};
   unsigned filling_ = 0;
-  // The core's. What was received was replaced by an empty buffer.
+  // The core writes these. What it received it has replaced by an empty buffer.
   alignas(64) std::atomic<std::uint64_t> received_{0};
   unsigned receiving_ = 0;
   std::atomic<std::uint64_t> waited_{0};

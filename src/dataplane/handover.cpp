@@ -14,7 +14,8 @@ constexpr unsigned ring_packets = 2048;
 // So many packets in a ring are a congestion; the rest is for what has no device to wait in.
 constexpr unsigned backlog_max = 512;
 
-// The lines that whoever takes the packet needs first: its headers, and where its payload begins.
+// The core that takes the packet needs these lines first: its headers, and where its payload
+// begins.
 void prefetch_frame(const Packet& packet) {
   for (std::size_t line = 0; line < 4; ++line) {
     rte_prefetch0(packet.data() + line * RTE_CACHE_LINE_SIZE);
@@ -121,7 +122,8 @@ std::size_t Handover::receive(PacketList& out) {
     }
     std::array<void*, burst> taken;
     const auto count = rte_ring_sc_dequeue_burst(lane.in, taken.data(), burst, nullptr);
-    // Everything is in the cache of the core that sent it: ask for all of it before looking at any.
+    // Everything is in the cache of the core that sent it, so all of it is asked for before any is
+    // looked at.
     for (unsigned i = 0; i < count; ++i) {
       __builtin_prefetch(taken[i], 1);
     }

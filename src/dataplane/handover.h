@@ -17,7 +17,7 @@ struct rte_ring;
 
 namespace tributary::dataplane {
 
-// What the core that takes a handed-over packet does with it.
+// The core that takes a handed-over packet does this with it.
 enum class HandoverKind : std::uint32_t {
   receive,  // it owns the block: Switch::receive on switch `index`
   depart,   // it sends for the egress port: HomePort::depart on port `index`
@@ -38,7 +38,7 @@ constexpr std::uint32_t index_of(std::uint32_t tag) {
   return tag & ((std::uint32_t{1} << handover_index_bits) - 1);
 }
 
-// The rings between the cores: one single-producer, single-consumer ring for each ordered pair.
+// Between the cores there is one single-producer, single-consumer ring for each ordered pair.
 class HandoverRings {
  public:
   static tl::expected<HandoverRings, std::string> create(unsigned cores);
@@ -52,7 +52,7 @@ class HandoverRings {
   std::vector<std::unique_ptr<rte_ring, Free>> rings_;  // null on the diagonal
 };
 
-// One core's end of the rings. Packets are collected and handed over in bursts.
+// A Handover is one core's end of the rings. Packets are collected and handed over in bursts.
 class Handover {
  public:
   static constexpr std::size_t burst = 32;
@@ -67,14 +67,16 @@ class Handover {
   void send(PacketPtr packet, unsigned to, PacketList& refused);
   void flush(PacketList& refused);
 
-  // Packets that the other cores sent here, now of this core's pool; at most a burst from each.
+  // Appends packets that the other cores sent here, now of this core's pool; at most a burst from
+  // each.
   std::size_t receive(PacketList& out);
 
-  // Another core does not keep up: what is taken from a device now would wait until it has left the
-  // caches, or be dropped after all the work. Better that it waits in the device.
+  // Says whether another core does not keep up: then what is taken from a device now would wait
+  // until it has left the caches, or be dropped after all the work. It is better that it waits in
+  // the device.
   bool congested();
 
-  // Nothing is on its way from here or to here.
+  // Says whether nothing is on its way from here or to here.
   bool empty() const;
 
   std::uint64_t handed_over() const { return handed_over_; }
@@ -85,7 +87,7 @@ class Handover {
     rte_ring* in = nullptr;
     std::array<void*, burst> staged{};
     unsigned count = 0;
-    unsigned room = 0;  // of `out`, at least, when it was last looked at
+    unsigned room = 0;  // in `out`, at least, when it was last looked at
   };
   void flush(Lane& lane, PacketList& refused);
 

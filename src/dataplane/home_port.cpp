@@ -11,10 +11,11 @@ void HomePort::depart(PacketList run, Time now) {
   while (auto packet = run.pop()) {
     enqueue(std::move(packet), now);
   }
-  deadline_ = Time{};  // the core sends in this round, and finds the next one
+  deadline_ = Time{};  // the core sends in this round, and finds the next deadline
 }
 
-// Straight to the device, burst after burst, as long as it takes all and nothing would wait.
+// Frames go straight to the device, burst after burst, as long as it takes all and nothing would
+// wait.
 void HomePort::pass(PacketList& run, Time now) {
   while (takes()) {
     auto passing = port_.pass(run, device_->room());
@@ -44,7 +45,7 @@ bool HomePort::send(Time now, PacketList& crossing) {
   return sent;
 }
 
-// Burst after burst, until nothing may go or the device takes no more.
+// Frames go burst after burst, until nothing may go or the device takes no more.
 bool HomePort::transmit(Time now) {
   bool worked = false;
   std::size_t sent = 0;
@@ -73,8 +74,8 @@ void HomePort::reconfigure(const forwarding::PortConfig& config) {
   refresh_deadline();
 }
 
-// A neighbour that is silent is not one that is dead: what waits in a device is kept as long as
-// what waits in a queue.
+// A neighbour that is silent is not dead: what waits in a device is kept as long as what waits in a
+// queue.
 void HomePort::control_flow(const forwarding::FlowPlace& flow, const forwarding::PortConfig& config,
                             const forwarding::FlowPlan& plan) {
   port_.control_flow(flow, config, plan);

@@ -13,8 +13,8 @@
 
 namespace tributary::dataplane {
 
-// A queue of a port's device that one core polls, with its share of the port's work; or an end of
-// an internal link. Knows when there is something to do next.
+// A HomePort is a queue of a port's device that one core polls, with its share of the port's work,
+// or an end of an internal link. It knows when there is something to do next.
 class HomePort {
  public:
   // `device` is null for an internal link; `place` and `device` outlive this.
@@ -24,14 +24,14 @@ class HomePort {
 
   const PortPlace& place() const { return *place_; }
   std::uint32_t number() const { return number_; }
-  // Of the queues of its port.
+  // Says whether this is the first of the queues of its port.
   bool first() const { return first_; }
   const forwarding::Port& port() const { return port_; }
-  // Null for an internal link.
+  // Returns null for an internal link.
   const DeviceQueue* device() const { return device_; }
 
-  // Adds to `ready` what comes from the device, unless it is to wait there or is delayed. False if
-  // nothing came.
+  // Adds to `ready` what comes from the device, unless it is to wait there or is delayed. Returns
+  // false if nothing came.
   bool receive(PacketPool& pool, Time now, PacketList& ready) {
     if (device_ == nullptr || port_.holds_back()) {
       port_.hear(now);
@@ -47,17 +47,17 @@ class HomePort {
     }
     return count > 0;
   }
-  // A frame from the far end of an internal link; as receive().
+  // Takes a frame from the far end of an internal link, as receive() does from a device.
   void arrive(PacketPtr frame, Time now, PacketList& ready) {
     frame->ingress = place_->port;
     frame->egress = no_port;
-    frame->vlan = 0;  // of the switch that it left
+    frame->vlan = 0;  // that was one of the switch that it left
     make_whole(*frame);
     arrive(PacketList(std::move(frame)), now, ready);
   }
-  // Frames whose ingress delay is over.
+  // Adds to `ready` frames whose ingress delay is over.
   void poll_arrivals(Time now, PacketList& ready) { port_.poll_arrivals(now, ready); }
-  // A MAC control frame that came in by the port.
+  // Obeys a MAC control frame that came in by the port.
   void obey(const Packet& frame, Time now) {
     port_.obey(frame, now);
     refresh_deadline();
@@ -65,17 +65,17 @@ class HomePort {
   // Nothing comes from the device any more.
   void end_receiving() { port_.hear(never - std::chrono::seconds(1)); }
 
-  // Departures of the switch.
+  // Takes departures of the switch.
   void depart(PacketList run, Time now);
   // Sends what may go: to the device, or, at an end of an internal link, to `crossing`, which is
-  // empty. False if nothing went.
+  // empty. Returns false if nothing went.
   bool send(Time now, PacketList& crossing);
 
   bool due(Time now) const { return deadline_ <= now || waiting() || port_.controls_flow(); }
   bool idle() const { return deadline_ == never && !waiting(); }
   Time deadline() const { return deadline_; }
 
-  // Between rounds.
+  // These are called between rounds.
   void pause(bool paused);
   void set_up(bool up);
   void reconfigure(const forwarding::PortConfig& config);
@@ -85,7 +85,7 @@ class HomePort {
  private:
   void arrive(PacketList frames, Time now, PacketList& ready) {
     port_.arrive(std::move(frames), now, ready);
-    refresh_deadline();  // one may be delayed
+    refresh_deadline();  // a frame may be delayed
   }
   void pass(PacketList& run, Time now);
   void enqueue(PacketPtr packet, Time now);

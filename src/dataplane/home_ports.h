@@ -12,7 +12,7 @@
 
 namespace tributary::dataplane {
 
-// The ports at home on one core, and who sends for those that are not.
+// HomePorts are the ports at home on one core, and know who sends for those that are not.
 class HomePorts {
  public:
   // `pool` is the core's own.
@@ -26,14 +26,14 @@ class HomePorts {
   auto begin() const { return ports_.begin(); }
   auto end() const { return ports_.end(); }
 
-  // The first queue of the port here; null if none is.
+  // Returns the first queue of the port here, or null if there is none.
   HomePort* find(std::uint32_t number) { return by_number_[number]; }
-  // The core by whose queue leaves what is sent here.
+  // Returns the core whose queue sends what leaves here by this port.
   unsigned sender(std::uint32_t number) const { return senders_[number]; }
 
-  // The earliest of all.
+  // Returns the earliest deadline of all.
   Time deadline() const;
-  // Nothing waits to be sent.
+  // Says whether nothing waits to be sent.
   bool idle() const;
 
   void end_receiving();

@@ -31,7 +31,7 @@ Duration IdleGovernor::after_round(bool worked, Time now, Time deadline) {
   return sleep;
 }
 
-// Of the last round, which ends now, or of the sleep behind it.
+// This judges the last round, which ends now, or the sleep behind it.
 void IdleGovernor::learn_contention(Time now) {
   const auto expected = wake_due_ != never ? wake_due_ : round_began_;
   if (expected != never && !round_worked_ && now - expected > spin_max) {
@@ -39,8 +39,8 @@ void IdleGovernor::learn_contention(Time now) {
   }
 }
 
-// Smoothed as a round-trip time is (RFC 6298), so that one night of a CPU that was lent to somebody
-// else is soon forgotten.
+// Lateness is smoothed as a round-trip time is (RFC 6298), so that one long absence of a CPU that
+// was lent to somebody else is soon forgotten.
 void IdleGovernor::learn_lateness(Time now) {
   if (now >= wake_due_) {
     lateness_ += (std::min<Duration>(now - wake_due_, spin_max) - lateness_) / 8;
@@ -48,8 +48,8 @@ void IdleGovernor::learn_lateness(Time now) {
   wake_due_ = never;
 }
 
-// A round lasts until the next one begins, with the sleep behind it; one with work not for longer
-// than work takes, whoever had the CPU then.
+// A round lasts until the next one begins, with the sleep behind it. A round with work counts for
+// no longer than work takes, whoever had the CPU then.
 void IdleGovernor::learn_load(bool worked, Time now) {
   const auto longest = round_worked_ ? spin_max : memory;
   const auto lasted = std::clamp(now - round_began_, Duration::zero(), longest);

@@ -8,8 +8,8 @@
 
 namespace tributary::dataplane {
 
-// When a packet core sleeps, and for how long. A pure state machine: the core tells it what the
-// last round found, it answers how long to sleep before the next.
+// An IdleGovernor decides when a packet core sleeps, and for how long. It is a pure state machine:
+// the core tells it what the last round found, and it answers how long to sleep before the next.
 //
 // A core that sleeps is late for the packet that comes next. So it first looks for packets in vain
 // for as long as a sleep would make it late, which it learns: then it never loses much more than it
@@ -24,25 +24,25 @@ class IdleGovernor {
   // share a lab machine, and a wake-up for every packet of a shaped port costs more than the
   // packet.
   static constexpr Duration sleep_min_to_deadline = std::chrono::microseconds(50);
-  // Bounds of the time without work before the first sleep. Senders pause between their bursts for
-  // less than the lower one.
+  // These bound the time without work before the first sleep. Senders pause between their bursts
+  // for less than the lower one.
   static constexpr Duration spin_min = std::chrono::microseconds(100);
   static constexpr Duration spin_max = std::chrono::microseconds(500);
 
   // Where an empty round or a sleep took longer than it should by more than spin_max, somebody else
-  // had the CPU, and will want it again. A core that looks for packets in vain then keeps those
-  // from sending who would send the next, and is itself the later the more it took of the CPU. So
-  // for this long after that it does without.
+  // had the CPU, and will want it again. A core that looks for packets in vain then keeps the
+  // senders of the next packets from the CPU, and is itself the later the more it took of it. So it
+  // does not look for this long after that.
   static constexpr Duration contention_memory = std::chrono::milliseconds(100);
 
-  // At load: it had work for this share of the time that it remembers.
+  // A core is at load if it had work for this share of the time that it remembers.
   static constexpr float load = 0.5f;
   static constexpr Duration memory = std::chrono::milliseconds(10);
 
   explicit IdleGovernor(control::IdlePolicy policy) : policy_(policy) {}
 
-  // `worked`: the round, which began at `now`, moved a packet. `deadline`: the earliest thing that
-  // is due on this core; of no interest after work. Zero means: do not sleep.
+  // `worked` says that the round, which began at `now`, moved a packet. `deadline` is the earliest
+  // thing that is due on this core; it is of no interest after work. Zero means: do not sleep.
   Duration after_round(bool worked, Time now, Time deadline);
 
  private:
@@ -56,8 +56,8 @@ class IdleGovernor {
   Duration next_sleep_ = sleep_first;
   Time wake_due_ = never;           // of the sleep that was last
   Duration lateness_ = Duration{};  // by how much sleeps outlast what was asked for
-  Time round_began_ = never;        // the last one ...
-  bool round_worked_ = false;       // ... and whether it had work
+  Time round_began_ = never;        // of the last round
+  bool round_worked_ = false;       // of the last round
   float worked_share_ = 0;          // of the time, lately
   Time contended_until_ = Time::min();
 };

@@ -11,46 +11,48 @@
 
 namespace tributary::dataplane {
 
-// Network interfaces of the kernel, in the network namespace of the process.
+// These are network interfaces of the kernel, in the network namespace of the process.
 
 // Checks that the interface exists and that we may use it. The error says what to do.
 tl::expected<void, std::string> check_interface(const std::string& name);
 
-// IP bytes, without the Ethernet header. 0 if there is no such interface.
+// The MTU is in IP bytes, without the Ethernet header; 0 if there is no such interface.
 std::uint16_t interface_mtu(const std::string& name);
 tl::expected<void, std::string> set_interface_mtu(const std::string& name, std::uint16_t mtu);
 
-// Somebody set it to take packets for all MAC addresses.
+// Says whether somebody set it to take packets for all MAC addresses.
 bool interface_promiscuous(const std::string& name);
 
-// Tags of VLANs are taken off what it receives (ethtool's rxvlan), and told beside the frame:
-// AF_XDP tells nobody.
+// Says whether it takes tags of VLANs off the frames that it receives (ethtool's rxvlan), and tells
+// them beside the frame. AF_XDP does not pass that on.
 bool interface_takes_tags_off(const std::string& name);
 
-// How many combined channels it has: what AF_XDP can have sockets on. 1 if it does not say.
+// Returns how many combined channels it has, as AF_XDP can have a socket on each; 1 if it does not
+// say.
 std::uint16_t interface_channels(const std::string& name);
 
 struct InterfaceLosses {
   std::uint64_t missed = 0;  // frames that came, and for which it had no room
-  std::uint64_t unsent = 0;  // that it was to send, and did not
+  std::uint64_t unsent = 0;  // frames that it was to send, and did not
 };
-// Since it was made; no value if it cannot be asked.
+// Returns the losses since it was made; no value if it cannot be asked.
 std::optional<InterfaceLosses> interface_losses(const std::string& name);
 
-// 0 if there is none.
+// Returns 0 if there is none.
 unsigned interface_index(const std::string& name);
 
-// Administratively up, with carrier, and still the interface of that index: one that was deleted
-// and made again under the same name is another one.
+// Says whether it is administratively up, with carrier, and still the interface of that index: one
+// that was deleted and made again under the same name is another one.
 bool interface_running(const std::string& name, unsigned index);
 
 // Tells when the kernel says something about any interface. It may be late when a carrier flaps,
-// and silent where netlink is not allowed: whoever needs to know looks from time to time as well.
+// and silent where netlink is not allowed, so a caller that needs to know looks from time to time
+// as well.
 class InterfaceEvents {
  public:
   InterfaceEvents();
 
-  // Can be read when there is something new; -1 if that cannot be known.
+  // Returns what can be read when there is something new; -1 if that cannot be known.
   int fd() const { return descriptor_.get(); }
   // Forgets what was said so far.
   void clear();

@@ -17,7 +17,7 @@ struct Request {
   bool done = false;
 };
 
-// Notifies with the mutex held: who waits may destroy the request as soon as it has it.
+// Notifies with the mutex held: the waiting thread may destroy the request as soon as it has it.
 void on_alarm(void* argument) {
   auto& request = *static_cast<Request*>(argument);
   request.action();

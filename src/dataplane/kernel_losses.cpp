@@ -19,7 +19,7 @@ bool ask(int socket, int level, int option, Value& value) {
   return getsockopt(socket, level, option, &value, &size) == 0;
 }
 
-// Of this process; in order.
+// Returns those of this process, sorted.
 std::vector<int> sockets_for_frames() {
   std::vector<int> found;
   std::error_code error;
@@ -37,13 +37,13 @@ std::vector<int> sockets_for_frames() {
   return found;
 }
 
-// Dropped since this was asked last.
+// Returns how many it dropped since this was asked last.
 std::uint64_t take_drops_of_packet_socket(int socket) {
   tpacket_stats counted = {};
   return ask(socket, SOL_PACKET, PACKET_STATISTICS, counted) ? counted.tp_drops : 0;
 }
 
-// Since it was opened. Its driver tells what else an AF_XDP socket dropped.
+// Returns a count since it was opened. What else an AF_XDP socket dropped, its driver tells.
 std::uint64_t beyond_ring_of_xdp_socket(int socket) {
   xdp_statistics counted = {};
   return ask(socket, SOL_XDP, XDP_STATISTICS, counted) ? counted.rx_ring_full : 0;

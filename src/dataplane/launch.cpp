@@ -6,7 +6,7 @@
 namespace tributary::dataplane {
 namespace {
 
-// The EAL's number of packet core `index`; 0 is the control thread.
+// Returns the EAL's number of packet core `index`; 0 is the control thread.
 unsigned lcore_of(std::size_t index) {
   return static_cast<unsigned>(index) + 1;
 }

@@ -16,7 +16,7 @@ bool Mailbox::run(const Action& action, std::chrono::milliseconds timeout) {
   if (!await(posted_, end, false)) {
     return false;
   }
-  // On this stack: the core never touches it after `done`.
+  // The command may be on this stack, as the core never touches it after `done`.
   Command command{&action, false};
   pending_.store(&command, std::memory_order_release);
   return await(command, end, true);
@@ -42,7 +42,7 @@ bool Mailbox::await(Command& command, Deadline end, bool give_up) {
       if (pending_.exchange(nullptr) == &command) {
         return false;
       }
-      end = Deadline::max();  // the core has begun with it: it ends soon
+      end = Deadline::max();  // the core has begun with it, so it ends soon
     }
     std::this_thread::sleep_for(between_looks);
   }

@@ -9,22 +9,24 @@
 
 namespace tributary::dataplane {
 
-// How the control thread gets something done on a packet core: the core runs an action between two
-// bursts, where all of its objects are at rest. One action at a time, and all of it or nothing.
+// By a Mailbox the control thread gets something done on a packet core: the core runs an action
+// between two bursts, where all of its objects are at rest. It runs one action at a time, and all
+// of it or nothing.
 class Mailbox {
  public:
   using Action = std::function<void(Time)>;
 
-  // Control thread: waits until the core has run `action`, behind what was posted. False if the
-  // core did not come round within `timeout`; then the action does not run any more.
+  // The control thread waits until the core has run `action`, behind what was posted. Returns false
+  // if the core did not come round within `timeout`; then the action does not run any more.
   bool run(const Action& action, std::chrono::milliseconds timeout);
-  // Control thread: leaves `action` for the core, which runs it when it comes round, however late
-  // that is, and before its next burst. Takes the place of one that was posted and has not begun.
+  // The control thread leaves `action` for the core, which runs it when it comes round, however
+  // late that is, and before its next burst. It takes the place of one that was posted and has not
+  // begun.
   void post(Action action);
-  // Control thread: whether what was posted has run, at the latest after `timeout`.
+  // The control thread learns whether what was posted has run, at the latest after `timeout`.
   bool settled(std::chrono::milliseconds timeout);
 
-  // The core: runs what is waiting.
+  // The core runs what is waiting.
   void serve(Time now) {
     if (pending_.load(std::memory_order_relaxed) != nullptr) {
       serve_pending(now);
@@ -38,8 +40,8 @@ class Mailbox {
     const Action* action;
     std::atomic<bool> done;
   };
-  // Whether the command is done by then. If it is not, and `give_up`, it is taken back; one that
-  // has begun cannot be, and is waited for.
+  // Says whether the command is done by `end`. If it is not, and `give_up`, it is taken back; one
+  // that has begun cannot be, and is waited for.
   bool await(Command& command, Deadline end, bool give_up);
   void serve_pending(Time now);
 

@@ -37,8 +37,9 @@ tl::expected<MbufStore, std::string> MbufStore::create(const MemoryPlan& plan) {
   return store ? std::move(store) : create_on(SOCKET_ID_ANY, plan);
 }
 
-// By hand what rte_pktmbuf_pool_create does, because that aligns every buffer to pages when there
-// are no huge pages: twice the memory, and nobody here needs contiguous physical addresses.
+// This does by hand what rte_pktmbuf_pool_create does, because that aligns every buffer to pages
+// when there are no huge pages: it would take twice the memory, and nobody here needs contiguous
+// physical addresses.
 tl::expected<MbufStore, std::string> MbufStore::create_on(int node, const MemoryPlan& plan) {
   if (plan.buffer_bytes > std::numeric_limits<std::uint16_t>::max()) {
     return tl::unexpected("an MTU needs buffers of " + std::to_string(plan.buffer_bytes) +
@@ -58,7 +59,8 @@ tl::expected<MbufStore, std::string> MbufStore::create_on(int node, const Memory
   if (store.mempool() == nullptr) {
     return fail("reserve");
   }
-  // Last in, first out: a quiet switch keeps using the buffers that are in the CPU's cache.
+  // The stack is last in, first out: a quiet switch keeps using the buffers that are in the CPU's
+  // cache.
   if (rte_mempool_set_ops_byname(store.mempool(), "lf_stack", nullptr) != 0) {
     return fail("manage");
   }
@@ -84,7 +86,7 @@ std::uint32_t MbufStore::packets_free() const {
 std::size_t MbufPool::fetch(Packet** out, std::size_t count) {
   std::array<void*, batch> objects;
   count = std::min(count, objects.size());
-  // All or nothing: ask for less while the store runs dry.
+  // The store gives all or nothing, so less is asked for while it runs dry.
   while (count > 0 &&
          rte_mempool_get_bulk(mempool_, objects.data(), static_cast<unsigned>(count)) != 0) {
     count /= 2;

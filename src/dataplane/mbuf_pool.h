@@ -21,10 +21,10 @@ inline rte_mbuf* mbuf_of(Packet* packet) {
   return reinterpret_cast<rte_mbuf*>(reinterpret_cast<std::byte*>(packet) - sizeof(rte_mbuf));
 }
 
-// All buffers of the process. Drivers take theirs from here too.
+// The store has all buffers of the process. Drivers take theirs from here too.
 class MbufStore {
  public:
-  // In the memory that is nearest to the first packet core, if there is enough.
+  // The buffers are in the memory that is nearest to the first packet core, if there is enough.
   static tl::expected<MbufStore, std::string> create(const MemoryPlan& plan);
 
   rte_mempool* mempool() const { return mempool_.get(); }
@@ -40,7 +40,7 @@ class MbufStore {
   std::unique_ptr<rte_mempool, Free> mempool_;
 };
 
-// One core's stock, backed by the store. Used by that core's thread only.
+// A pool is one core's stock, backed by the store. Only that core's thread uses it.
 class MbufPool final : public PacketPool {
  public:
   explicit MbufPool(rte_mempool* mempool) : mempool_(mempool) {}

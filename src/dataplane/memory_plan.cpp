@@ -12,7 +12,7 @@
 namespace tributary::dataplane {
 namespace {
 
-// What stands before a frame in a slot of a packet socket: tpacket2_hdr, sockaddr_ll and alignment
+// In a slot of a packet socket, tpacket2_hdr, sockaddr_ll and alignment stand before a frame
 // (packet(7)); an Ethernet header and a VLAN tag belong to the frame.
 constexpr std::uint32_t slot_header_bytes = 96;
 constexpr std::uint32_t frame_header_bytes = 14 + 4;
@@ -31,7 +31,7 @@ std::uint64_t free_hugepage_megabytes(const char* root) {
   std::uint64_t kilobytes = 0;
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(root, error)) {
-    const auto name = entry.path().filename().string();  // hugepages-2048kB
+    const auto name = entry.path().filename().string();  // such as hugepages-2048kB
     const auto dash = name.find('-');
     if (dash == std::string::npos) {
       continue;

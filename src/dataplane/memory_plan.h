@@ -11,34 +11,36 @@
 
 namespace tributary::dataplane {
 
-// How large buffers are and how much memory the EAL needs; decided before the EAL starts, because
-// without hugepages it takes all of its memory at once.
+// The plan says how large buffers are and how much memory the EAL needs. It is made before the EAL
+// starts, because without hugepages that takes all of its memory at once.
 struct MemoryPlan {
   std::uint32_t packets = 0;
-  std::uint32_t slot_bytes = 0;    // a device's slot for one frame and its own headers
+  std::uint32_t slot_bytes = 0;    // of a device, for one frame and its own headers
   std::uint32_t buffer_bytes = 0;  // of one packet, headroom included
   std::uint32_t megabytes = 0;     // for the EAL
   bool hugepages = false;
 };
 
-// Free huge pages of all sizes together, in megabytes, as the kernel tells below `root`.
+// Returns the free huge pages of all sizes together, in megabytes, as the kernel tells below
+// `root`.
 std::uint64_t free_hugepage_megabytes(const char* root = "/sys/kernel/mm/hugepages");
 
 std::uint16_t largest_mtu(const control::DaemonConfig& config);
 
-// Bytes of a packet-socket ring slot that a frame of this MTU fits in; a power of two, so that the
-// slots of a ring follow each other without gaps.
+// Returns the bytes of a packet-socket ring slot that a frame of this MTU fits in: a power of two,
+// so that the slots of a ring follow each other without gaps.
 std::uint32_t slot_bytes_for(std::uint16_t mtu);
 
-// All that cores, devices and engines hold.
+// Returns all packets that cores, devices and engines hold.
 std::uint32_t packets_of(const control::DaemonConfig& config);
 
 MemoryPlan plan_memory(const control::DaemonConfig& config, std::uint64_t hugepage_megabytes_free);
 
-// What the kernel can give without huge pages, as it says in `file`; no value if it does not.
+// Returns what the kernel can give without huge pages, as it says in `file`; no value if it does
+// not say.
 std::optional<std::uint64_t> available_megabytes(const char* file = "/proc/meminfo");
 
-// Whether there is enough. To try it instead may take a minute, and others' memory.
+// Checks that there is enough. To try it instead may take a minute, and others' memory.
 tl::expected<void, std::string> check_memory(const MemoryPlan& plan,
                                              std::optional<std::uint64_t> megabytes_available);
 

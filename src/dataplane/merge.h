@@ -38,7 +38,7 @@ inline void merge_figure(std::vector<std::pair<std::string, std::uint64_t>>& fig
   }
 }
 
-// Every core has learned for itself: of two entries for one key the better is kept.
+// Every core has learned for itself, so of two entries for one key the better is kept.
 template <typename Key, typename Row, typename Better>
 void keep_better(std::map<Key, Row>& rows, const Key& key, const Row& row, Better better) {
   const auto [position, inserted] = rows.emplace(key, row);
@@ -47,11 +47,11 @@ void keep_better(std::map<Key, Row>& rows, const Key& key, const Row& row, Bette
   }
 }
 
-// Blocks that wait, each once: by switch, engine, job, whether it is sparse, and number.
+// Blocks that wait are listed once: by switch, engine, job, whether it is sparse, and number.
 using StallKey = std::tuple<std::size_t, std::string, std::uint32_t, bool, std::uint32_t>;
 using Stalls = std::map<StallKey, engine::StallStatus>;
 
-// Attempts at one block may belong to different cores: that which tells more is kept.
+// Attempts at one block may belong to different cores: the one that tells more is kept.
 inline void merge_stall(Stalls& stalls, std::size_t switch_index, const std::string& engine,
                         const engine::StallStatus& stall) {
   keep_better(stalls, StallKey{switch_index, engine, stall.job, stall.sparse, stall.block}, stall,

@@ -12,8 +12,8 @@
 namespace tributary::dataplane {
 namespace {
 
-// By a datagram socket, which nobody there accepts: DPDK's servers do not survive clients that
-// leave at once.
+// It looks by a datagram socket, which nobody there accepts: DPDK's servers do not survive clients
+// that leave at once.
 control::SocketFile look_at(const std::string& socket) {
   return control::look_at_socket(socket, SOCK_DGRAM);
 }

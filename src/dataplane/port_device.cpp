@@ -32,7 +32,7 @@ constexpr const char* socket_is_taken =
     "another process is the server of this socket, or another port of this process; be its "
     "client, or name another socket";
 
-// The kernel's name of the device; empty if it is none of the kernel's.
+// Returns the kernel's name of the device; empty if it is none of the kernel's.
 std::string kernel_name(const control::DeviceConfig& config) {
   if (const auto* interface = std::get_if<control::InterfaceDevice>(&config)) {
     return interface->interface;
@@ -63,7 +63,7 @@ rte_eth_conf settings_of(DevicePlan& plan) {
   return settings;
 }
 
-// What a card cannot be told is made good by handing over.
+// Where a card cannot be told, handing over makes up for it.
 void fill_redirection(std::uint16_t port, std::uint16_t entries, std::uint16_t queues) {
   std::vector<rte_eth_rss_reta_entry64> table((entries + RTE_ETH_RETA_GROUP_SIZE - 1) /
                                               RTE_ETH_RETA_GROUP_SIZE);
@@ -78,7 +78,8 @@ void fill_redirection(std::uint16_t port, std::uint16_t entries, std::uint16_t q
   }
 }
 
-// Of cards alone: that of a virtual device may change the host to find out what it can (net_tap).
+// Only cards get a rule: that of a virtual device may change the host to find out what it can
+// (net_tap).
 void make_rule(std::uint16_t port, const DevicePlan& plan, std::uint16_t queues) {
   rte_flow_error error = {};
   const auto form = choose_rule(plan, [&](RssRule::Form asked) {
@@ -96,7 +97,7 @@ void make_rule(std::uint16_t port, const DevicePlan& plan, std::uint16_t queues)
   }
 }
 
-// In the driver's own words where it has some: most of its numbers say nothing.
+// Uses the driver's own words where it has some: most of its numbers say nothing.
 std::string why_refused(int error) {
   const auto said = take_driver_error();
   if (!said.empty()) {
@@ -135,7 +136,7 @@ tl::expected<std::uint16_t, std::string> probe(const DeviceArguments& arguments)
   return port;
 }
 
-// What a device cannot do without is missing more often than a driver says so.
+// Drivers seldom say that a capability is missing, though that is often the cause.
 std::string explained(const std::string& error, const control::DeviceConfig& config) {
   const auto missing = missing_capabilities(config, held_capabilities());
   return missing.empty() ? error
@@ -149,7 +150,7 @@ PortDevice::PortDevice(std::uint16_t port, const control::DeviceConfig& config,
                        DeviceArguments arguments, Claim claim, KernelLosses kernel_losses)
     : claim_(std::move(claim)),
       port_(port),
-      // Before the device starts, which ends the mode.
+      // This is asked before the device starts, which ends the mode.
       was_promiscuous_(interface_promiscuous(kernel_name(config))),
       config_(config),
       arguments_(std::move(arguments)),
@@ -169,7 +170,7 @@ tl::expected<std::unique_ptr<PortDevice>, std::string> PortDevice::open(
   if (makes_socket(config)) {
     remove_stale_socket(config);
   }
-  // Of a memif it may be another port of this process, which shares the socket.
+  // A memif's socket may be served by another port of this process, which shares it.
   if (std::holds_alternative<control::VhostDevice>(config) && makes_socket(config) &&
       is_served(config)) {
     return tl::unexpected(std::string(socket_is_taken));
@@ -217,7 +218,8 @@ tl::expected<void, std::string> PortDevice::configure(const DeviceNeeds& needs,
   if (auto ok = check(rte_eth_dev_info_get(port_, &info), "read the device's abilities"); !ok) {
     return ok;
   }
-  // The kernel's interfaces and virtual devices carry what fits a buffer; ask hardware for it.
+  // The kernel's interfaces and virtual devices carry what fits a buffer; hardware has to be asked
+  // for it.
   const auto queues = choose_queues(config_, needs.cores, info.max_rx_queues);
   if (!queues) {
     return tl::unexpected(queues.error());
@@ -307,7 +309,7 @@ void PortDevice::stop() {
   }
 }
 
-// A memif's client may knock at any time, so nothing of that thread's comes in between.
+// A memif's client may knock at any time, so nothing else of the interrupt thread comes in between.
 void PortDevice::close() {
   if (!std::holds_alternative<control::MemifDevice>(config_)) {
     stop();

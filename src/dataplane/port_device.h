@@ -22,8 +22,8 @@ struct rte_mempool;
 
 namespace tributary::dataplane {
 
-// The device behind a port: an ethdev with one or several queues. Opened and closed by the control
-// thread; each queue belongs to the core that polls it.
+// A PortDevice is the device behind a port: an ethdev with one or several queues. The control
+// thread opens and closes it; each queue belongs to the core that polls it.
 class PortDevice {
  public:
   // `arguments` are those for these `needs`.
@@ -36,28 +36,29 @@ class PortDevice {
 
   DeviceQueue& queue(std::size_t number) { return queues_[number]; }
 
-  // Control thread.
+  // The control thread calls all that follow.
   std::uint16_t receivers() const { return static_cast<std::uint16_t>(queues_.size()); }
   // So many of the queues, the first ones, send as well.
   std::uint16_t senders() const { return senders_; }
-  // Of the port, if the device has one to give.
+  // Returns the address for the port, if the device has one to give.
   std::optional<wire::MacAddress> mac() const;
-  // Also what is not for the device's own address, as a bridge must.
+  // Says whether it brings frames that are not for its own address, as a bridge needs.
   bool hears_everything() const { return hears_everything_; }
   bool link_up();
-  // In bits per second; 0: it does not say.
+  // Returns bits per second; 0 if it does not say.
   std::uint64_t line_bps() const;
-  // A card that can obey PAUSE itself, and send it when its own buffer is full, is told to. What
-  // goes by classes is left to the queues, which know them: the frames are let through.
+  // A card that can obey PAUSE itself, and send it when its own buffer is full, is told to.
+  // Priority flow control is left to the queues, which know the classes: the card lets the frames
+  // through.
   void control_flow(forwarding::FlowControl mode);
   // A memif client is not started before there is a server, nor when the server has gone; DPDK does
-  // not try again. can_reconnect(): there is one now. reconnect(): only while the queues are
-  // paused, which they stay: they belong to their cores.
+  // not try again. can_reconnect() says that there is one now. reconnect() is only for paused
+  // queues, which stay paused: they belong to their cores.
   bool started() const { return started_; }
   bool can_reconnect();
   void reconnect();
 
-  // Frames that the device, its driver and the kernel lost.
+  // The device, its driver and the kernel lost these frames.
   struct Losses {
     std::uint64_t missed = 0;  // before any queue saw them
     std::uint64_t unsent = 0;  // that it had taken to send
@@ -71,11 +72,11 @@ class PortDevice {
   tl::expected<void, std::string> start();
   void stop();
   void close();
-  // Of the kernel's interface behind it, if there is one.
+  // Sets the MTU of the kernel's interface behind it, if there is one.
   tl::expected<void, std::string> set_mtu(std::uint16_t mtu);
-  // Unless somebody else has changed it since.
+  // The MTU stays if somebody else has changed it since.
   void give_mtu_back();
-  // Unless its interface was in it before.
+  // The mode stays if the interface was in it before.
   void end_promiscuous_mode();
   tl::expected<void, std::string> set_up_queues(std::uint16_t receivers,
                                                 std::uint16_t receive_slots, std::uint16_t senders,
@@ -84,13 +85,13 @@ class PortDevice {
   Claim claim_;  // until the device is closed
   std::uint16_t port_;
   bool started_ = false;
-  bool was_promiscuous_;  // its interface, before we asked for it
+  bool was_promiscuous_;  // of the interface, before we asked for it
   bool hears_everything_ = false;
   std::chrono::steady_clock::time_point tried_;  // when it was started last
   control::DeviceConfig config_;
   DeviceArguments arguments_;
   bool was_up_ = false;
-  bool lost_backend_ = false;  // of virtio_user, which never returns; its driver warns at each look
+  bool lost_backend_ = false;  // virtio_user's, which never returns; its driver warns at each look
   unsigned interface_index_;   // of the kernel's interface behind it; 0: none
   KernelLosses kernel_losses_;
   std::uint16_t mtu_ = 0;  // that it was given; 0: none

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a running device says of its link and of what was lost, and is told of it.
+// A running device says this of its link and of what was lost, and is told of flow control.
 #include <rte_ethdev.h>
 #include <spdlog/spdlog.h>
 
@@ -10,13 +10,13 @@
 namespace tributary::dataplane {
 namespace {
 
-// Drivers that take frames which they cannot send. Others refuse them, and count each refusal.
+// These drivers take frames which they cannot send. Others refuse them, and count each refusal.
 bool loses_what_it_takes(const DeviceArguments& arguments) {
   return arguments.name.starts_with("net_af_packet") || arguments.name.starts_with("net_pcap");
 }
 
-// That of a TAP belongs to the host behind it. DPDK gives all vhosts of all processes the same
-// ones, and virtio devices a new one at every start.
+// The address of a TAP belongs to the host behind it. DPDK gives all vhosts of all processes the
+// same ones, and virtio devices a new one at every start.
 bool has_no_mac_to_give(const std::string& name) {
   return name.starts_with("net_tap") || name.starts_with("net_vhost") ||
          name.starts_with("net_virtio_user");

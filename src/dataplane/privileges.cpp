@@ -31,7 +31,7 @@ std::uint64_t held_capabilities() {
   __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
   std::array<__user_cap_data_struct, _LINUX_CAPABILITY_U32S_3> sets = {};
   if (syscall(SYS_capget, &header, sets.data()) != 0) {
-    return ~std::uint64_t{0};  // nobody knows: then it is not what is wrong
+    return ~std::uint64_t{0};  // nobody knows, so it is not what is wrong
   }
   return sets[0].effective | (std::uint64_t{sets[1].effective} << 32);
 }

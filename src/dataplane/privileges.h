@@ -8,10 +8,11 @@
 
 namespace tributary::dataplane {
 
-// What this process may do, a bit for each capability (capabilities(7)).
+// Returns what this process may do, a bit for each capability (capabilities(7)).
 std::uint64_t held_capabilities();
 
-// Those that a process needs for this device and that are not among `held`; empty if it has all.
+// Returns those that a process needs for this device and that are not among `held`; empty if it has
+// all.
 std::string missing_capabilities(const control::DeviceConfig& device, std::uint64_t held);
 
 }  // namespace tributary::dataplane

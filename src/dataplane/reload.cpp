@@ -12,7 +12,8 @@ namespace {
 using control::DaemonConfig;
 using control::SwitchSection;
 
-// What was taken from the devices at the start: addresses that the file leaves to them, and rates.
+// These were taken from the devices at the start: addresses that the file leaves to them, and
+// rates.
 void keep_what_devices_said(const SwitchSection& before, SwitchSection& after) {
   const auto ports = std::min(before.config.ports.size(), after.config.ports.size());
   for (std::size_t p = 0; p < ports; ++p) {
@@ -24,7 +25,7 @@ void keep_what_devices_said(const SwitchSection& before, SwitchSection& after) {
   }
 }
 
-// The first setting that differs and must not; empty if there is none.
+// Returns the first setting that differs and must not; empty if there is none.
 std::string fixed_difference(const DaemonConfig& before, const DaemonConfig& after) {
   const auto changes = control::diff(before, after);
   const auto found = std::find_if(changes.begin(), changes.end(),

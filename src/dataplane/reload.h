@@ -11,10 +11,10 @@
 
 namespace tributary::dataplane {
 
-// What a reload from `current` to `next` puts in force: `next`, with the MAC addresses and rates
-// that were taken from the devices and the trees that were installed at run time. The error names
-// what can only change by a restart, or a tree that does not fit any more. `packets` are those that
-// the daemon took at its start.
+// Returns what a reload from `current` to `next` puts in force: `next`, with the MAC addresses and
+// rates that were taken from the devices and the trees that were installed at run time. The error
+// names what can only change by a restart, or a tree that does not fit any more. `packets` are
+// those that the daemon took at its start.
 tl::expected<control::DaemonConfig, std::string> merge_reload(const control::DaemonConfig& current,
                                                               const control::DaemonConfig& next,
                                                               const control::RuntimeTrees& trees,

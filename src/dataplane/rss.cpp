@@ -33,7 +33,7 @@ void fill_rss_key(std::span<std::uint8_t> key) {
 
 std::uint16_t rss_queue(std::uint32_t index, std::uint32_t entries, std::uint16_t queues) {
   const auto bits = static_cast<unsigned>(std::countr_zero(entries));
-  // The middle of the ports that share the entry.
+  // This is the middle of the ports that share the entry.
   const auto middle = (2u * reversed(index, bits) + 1) << (15 - bits);
   return static_cast<std::uint16_t>(
       engine::core_of_spread(static_cast<std::uint16_t>(middle), queues));

@@ -6,12 +6,12 @@
 
 namespace tributary::dataplane {
 
-// Receive side scaling: how a network card is told to put a packet into the queue of the core that
+// By receive side scaling a network card is told to put a packet into the queue of the core that
 // owns its block (engine/spreading.h), where it can hash the UDP source port alone. The Toeplitz
 // key repeats every 16 bits, so that it does not matter where in its input a card has the port.
 void fill_rss_key(std::span<std::uint8_t> key);
 
-// The queue in entry `index` of a redirection table of `entries`, a power of two.
+// Returns the queue in entry `index` of a redirection table of `entries`, a power of two.
 std::uint16_t rss_queue(std::uint32_t index, std::uint32_t entries, std::uint16_t queues);
 
 }  // namespace tributary::dataplane

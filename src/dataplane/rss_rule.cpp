@@ -7,7 +7,7 @@ namespace tributary::dataplane {
 namespace {
 
 constexpr std::uint32_t entries = 128;  // of a rule's own list
-constexpr std::size_t key_bytes = 40;   // that cards take which take one with a rule
+constexpr std::size_t key_bytes = 40;   // of cards that take a key with a rule
 
 }  // namespace
 

@@ -10,16 +10,16 @@
 
 namespace tributary::dataplane {
 
-// What a block's owner follows from (rss.h): UDP over IPv4 by its source port alone.
+// A block's owner follows from this hash (rss.h): UDP over IPv4 by its source port alone.
 inline constexpr std::uint64_t source_port_hash =
     RTE_ETH_RSS_NONFRAG_IPV4_UDP | RTE_ETH_RSS_L4_SRC_ONLY;
 
-// The same as a rule of rte_flow, for drivers that cannot be told so of the whole device. Other
+// A rule of rte_flow does the same for drivers that cannot be told so of the whole device. Other
 // packets are spread as the device was told.
 class RssRule {
  public:
-  // With the device's own key and redirection table, as Intel's drivers demand, or with a key and a
-  // list of queues that come with the rule, as NVIDIA's do.
+  // A rule has the device's own key and redirection table, as Intel's drivers demand, or a key and
+  // a list of queues that come with the rule, as NVIDIA's do.
   enum class Form : std::uint8_t { as_device, by_itself };
 
   RssRule(Form form, std::uint16_t queues);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What Dataplane tells about itself: each core's part, fetched between two of its bursts, merged.
+// The Dataplane tells this about itself: each core's part, fetched between two of its bursts,
+// merged.
 #include <algorithm>
 #include <fstream>
 #include <map>
@@ -28,7 +29,7 @@ void keep_least_shares(forwarding::RouteRow& route, const forwarding::RouteRow& 
   }
 }
 
-// Of one queue of a port, and of the device that it leads to.
+// Counts one queue of a port, and the device that it leads to.
 forwarding::PortCounters counters_of(const HomePort& home) {
   auto counters = home.port().counters();
   if (home.device() != nullptr) {
@@ -87,8 +88,8 @@ control::Queried<control::DaemonStatus> Dataplane::status() {
 control::Queried<std::vector<control::SwitchStatus>> Dataplane::switches() {
   const std::lock_guard lock(mutex_);
   std::vector<control::SwitchStatus> rows(config_.switches.size());
-  // What one core learns it teaches the others, and all have the same routes: nothing is copied on
-  // the packet cores, who must not wait for a big table.
+  // What one core learns it teaches the others, and all have the same routes. So nothing is copied
+  // on the packet cores, who must not wait for a big table.
   const auto asked = on_cores([&](Core& core, Time) {
     for (std::size_t s = 0; s < rows.size(); ++s) {
       const auto& share = core.shares()[s];
@@ -140,7 +141,7 @@ control::Queried<std::vector<control::PortStatus>> Dataplane::ports() {
           share.logical->dropped_from(place.port) + share.refused_from[place.port];
       const auto here = share.logical->addresses(place.port);
       auto& all = rows[number].addresses;
-      all.learned = std::max(all.learned, here.learned);  // they teach each other
+      all.learned = std::max(all.learned, here.learned);  // the cores teach each other
       all.refused += here.refused;
     }
     for (std::uint32_t s = 0; s < core.shares().size(); ++s) {
@@ -204,7 +205,8 @@ control::Queried<std::vector<control::RouteStatus>> Dataplane::routes() {
   const std::lock_guard lock(mutex_);
   std::vector<control::RouteStatus> rows;
   std::vector<std::vector<forwarding::RouteRow>> tables(config_.switches.size());
-  // All cores have the same routes, and each its own counters and shares: the least ones are told.
+  // All cores have the same routes, and each its own counters and shares; the least shares are
+  // told.
   const auto asked = on_cores([&](Core& core, Time) {
     for (std::size_t s = 0; s < tables.size(); ++s) {
       auto table = core.shares()[s].logical->routes();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What Dataplane tells about its engines: each core's part, fetched between two of its bursts,
+// The Dataplane tells this about its engines: each core's part, fetched between two of its bursts,
 // merged.
 #include <map>
 #include <optional>

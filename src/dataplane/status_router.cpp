@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What Dataplane tells about VLANs, neighbours and IPv6, as status.cpp does.
+// The Dataplane tells this about VLANs, neighbours and IPv6, as in status.cpp.
 #include <map>
 #include <tuple>
 #include <utility>
@@ -22,7 +22,7 @@ const char* text(forwarding::NeighbourState state) {
   return "resolving";
 }
 
-// Where an address is one of a link only, there may be several of it.
+// An address that is link-local may be there several times, once on each link.
 PortIndex link_of(const forwarding::ArpRow&) {
   return no_port;
 }
@@ -105,7 +105,7 @@ control::Queried<std::vector<control::NeighbourStatus6>> Dataplane::neighbours6(
 control::Queried<std::vector<control::RouteStatus6>> Dataplane::routes6() {
   const std::lock_guard lock(mutex_);
   std::vector<std::vector<forwarding::RouteRow6>> tables(config_.switches.size());
-  const auto asked = on_cores([&](Core& core, Time) {  // all have the same
+  const auto asked = on_cores([&](Core& core, Time) {  // all cores have the same
     for (std::size_t s = 0; s < tables.size(); ++s) {
       tables[s] = core.shares()[s].logical->routes6();
     }

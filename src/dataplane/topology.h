@@ -11,22 +11,23 @@ namespace tributary::dataplane {
 
 inline constexpr std::uint32_t no_peer = UINT32_MAX;
 
-// How many queues a port's device has: that receive, and of these that send as well.
+// A port's device has so many queues that receive, and of these so many that send as well.
 struct QueueCount {
   std::uint16_t receivers = 1;
   std::uint16_t senders = 1;
 };
 
-// Where one port of one logical switch is. All ports of the daemon are numbered, switch by switch.
+// This says where one port of one logical switch is. All ports of the daemon are numbered, switch
+// by switch.
 struct PortPlace {
   std::uint32_t switch_index = 0;
   PortIndex port = 0;                 // within its switch
-  std::vector<unsigned> cores = {0};  // by queue of the device: who polls it
+  std::vector<unsigned> cores = {0};  // by queue of the device: the core that polls it
   unsigned senders = 1;               // so many queues, the first ones, send as well
   std::uint32_t peer = no_peer;       // number of the far end, for an internal link
 };
 
-// The fabric inside the process; fixed while the daemon runs.
+// This is the fabric inside the process; it is fixed while the daemon runs.
 struct Topology {
   std::vector<PortPlace> ports;
   std::vector<std::uint32_t> first_port;  // by switch
@@ -48,10 +49,11 @@ void deal_queues(Topology& topology, unsigned cores, const std::vector<QueueCoun
 // A shaper has one owner, and so have impairments, which look at the order of packets.
 bool has_one_owner(const forwarding::PortConfig& port);
 
-// The core by whose queue leaves what `core` sends to a port: its own where it has one.
+// Returns the core whose queue sends what `core` sends to a port: its own where it has one.
 unsigned sender_of(const PortPlace& place, bool one_owner, unsigned core);
 
-// A MAC address for a port whose device has none: locally administered, from the switch's id.
+// Returns a MAC address for a port whose device has none: locally administered, from the switch's
+// id.
 wire::MacAddress derived_mac(std::uint16_t switch_id, PortIndex port);
 
 }  // namespace tributary::dataplane
