@@ -21,9 +21,9 @@
 
 namespace tributary::control {
 
-// What the control protocol can ask of a running data plane. Implemented by the data plane, and by
-// a fake in tests. All methods are called from the control thread; they take what they need from
-// the packet cores at a quiescent point and never stop them for longer than that.
+// The control protocol can ask this of a running data plane. The data plane implements it, and so
+// does a fake in tests. All methods are called from the control thread; they take what they need
+// from the packet cores at a quiescent point and never stop them for longer than that.
 
 struct CoreStatus {
   unsigned cpu = 0;
@@ -55,17 +55,17 @@ struct SwitchStatus {
   std::size_t arp_entries = 0;
   std::size_t routes6 = 0;
   std::size_t neighbours6 = 0;
-  std::uint64_t reduction_seed = 0;  // of the file or of a controller; 0: of neither
+  std::uint64_t reduction_seed = 0;  // of the file or of a controller; 0: neither gave one
   std::vector<std::string> engines;
   Ledger ledger;
 };
 
-// One of the traffic classes of a port.
+// This is one of the traffic classes of a port.
 struct ClassStatus {
   std::string switch_name;
   std::string port;
   std::string name;
-  forwarding::TrafficClass settings;  // in force; capacity_bytes: of each port's queue
+  forwarding::TrafficClass settings;  // in force; capacity_bytes is of each port's queue
   std::uint64_t queue_packets = 0;
   std::uint64_t queue_bytes = 0;
   forwarding::ClassCounters counters;
@@ -95,7 +95,7 @@ struct PortStatus {
   forwarding::FlowControl flow_control = forwarding::FlowControl::off;
   forwarding::BufferLimits limits;    // in force, where there is flow control
   std::uint64_t dropped = 0;          // by the switch, of what came in by this port
-  std::uint64_t charged_bytes = 0;    // wait in the switch and came in by this port
+  std::uint64_t charged_bytes = 0;    // of what waits in the switch and came in by this port
   bool paused = false;                // the neighbour has stopped it, or some class
   forwarding::PortCounters counters;  // of all its queues
   std::vector<ClassStatus> classes;
@@ -112,10 +112,10 @@ struct RouteStatus {
   forwarding::Prefix prefix;
   bool connected = false;
   std::vector<NextHopStatus> next_hops;
-  forwarding::Policies policies;  // how one of several next hops is chosen
+  forwarding::Policies policies;  // they choose one of several next hops
   forwarding::SelectionCounters selection;
 };
-// A session with a next hop; src/forwarding/bfd_session.h.
+// This is a session with a next hop; src/forwarding/bfd_session.h.
 struct BfdStatus {
   std::string switch_name;
   std::string port;
@@ -129,7 +129,7 @@ struct FdbStatus {
   double age_s = 0;
   std::uint16_t vlan = 0;  // 0: the bridge has none, or the entry is the switch's own
 };
-// An interface of the router on the bridge: a VLAN, or the bridge where it knows none.
+// This is an interface of the router on the bridge: a VLAN, or the bridge where it knows none.
 struct VlanStatus {
   std::string switch_name;
   std::uint16_t vlan = 0;  // 0: none
@@ -147,7 +147,7 @@ struct ArpStatus {
   std::string state;  // static, reachable, resolving
   double age_s = 0;
 };
-// The same of IPv6.
+// These are the same for IPv6.
 struct NextHopStatus6 {
   wire::IpAddress address;
   std::string port;
@@ -197,11 +197,11 @@ struct TreeRow {
   std::string engine{};
 };
 
-// Of packet cores that have not come round yet since something was changed.
+// These packet cores have not come round yet since something was changed.
 using LateCpus = std::vector<unsigned>;
 using Outcome = tl::expected<void, std::string>;  // the error says what to do
-// What the packet cores were asked. The error says which of them did not come round in time, and
-// what to do: there is no answer without one of them.
+// The packet cores were asked for this. The error says which of them did not come round in time,
+// and what to do: there is no answer without one of them.
 template <class Value>
 using Queried = tl::expected<Value, std::string>;
 
@@ -222,36 +222,35 @@ class Backend {
   virtual Queried<std::vector<EngineStatus>> engines() = 0;
   virtual Queried<std::vector<JobRow>> jobs() = 0;
   virtual Queried<std::vector<DescriptorRow>> descriptors(std::size_t limit) = 0;
-  // Blocks that wait unusually long, one row for each switch that knows of one.
+  // Lists blocks that wait unusually long, one row for each switch that knows of one.
   virtual Queried<std::vector<StallRow>> stalled(std::size_t limit) = 0;
-  // How the aggregation trees stand that are installed, each once for each switch.
+  // Says how the installed aggregation trees stand, each once for each switch.
   virtual Queried<std::vector<TreeRow>> tree_states() = 0;
 
-  // The configuration that is in force, as it was written.
+  // Returns the configuration that is in force, as it was written.
   virtual const DaemonConfig& config() const = 0;
-  // Aggregation trees beside those of the configuration.
+  // Returns the aggregation trees beside those of the configuration.
   virtual const RuntimeTrees& trees() const = 0;
   // Puts `next` in force, as reload() does, and keeps it for the daemon's next start; or nothing
   // changes.
   virtual Outcome set_trees(const RuntimeTrees& next) = 0;
-  // Seeds of reductions beside those of the configuration, likewise.
+  // Seeds of reductions beside those of the configuration are treated likewise.
   virtual const RuntimeSeeds& seeds() const = 0;
   virtual Outcome set_seeds(const RuntimeSeeds& next) = 0;
   // Puts `next` in force: routes, static entries, queues, impairments, engine settings, handlers,
-  // log level.
-  // Anything else that differs (cores, switches, ports, devices) is refused and nothing changes.
-  // Each packet core takes up all of it before its next burst.
+  // log level. Anything else that differs (cores, switches, ports, devices) is refused and nothing
+  // changes. Each packet core takes up all of it before its next burst.
   virtual tl::expected<LateCpus, std::string> reload(const DaemonConfig& next) = 0;
-  // Why reload() would refuse `next`.
+  // Says why reload() would refuse `next`.
   virtual Outcome check_reload(const DaemonConfig& next) = 0;
-  // Operators that people brought (docs/reference/handlers.md).
+  // Lists the operators that people brought (docs/reference/handlers.md).
   virtual std::vector<HandlerRow> handlers() = 0;
   // Loads what is not there yet; its number is below wire::handlers_max.
   virtual Outcome load_handler(const HandlerConfig& wanted) = 0;
-  // Of one that there is. Fails where a packet core is late: then no packet finds the handler any
-  // more, and it can be said again.
+  // Unloads a handler that is there. It fails where a packet core is late: then no packet finds the
+  // handler any more, and the request can be repeated.
   virtual Outcome unload_handler(unsigned number) = 0;
-  // Administrative state of a port.
+  // Sets the administrative state of a port.
   virtual Outcome set_port(const std::string& switch_name, const std::string& port, bool up) = 0;
   virtual void shutdown() = 0;
 };

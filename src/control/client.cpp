@@ -24,7 +24,7 @@ tl::unexpected<CallError> call_error(Kind kind, std::string message) {
   return tl::unexpected(CallError{kind, std::move(message), {}});
 }
 
-// Waits until `fd` is ready for `events`; false at the deadline.
+// Waits until `fd` is ready for `events`. Returns false at the deadline.
 bool ready(int fd, short events, SteadyTime deadline) {
   for (;;) {
     const auto left =
@@ -40,7 +40,7 @@ bool ready(int fd, short events, SteadyTime deadline) {
   }
 }
 
-// What the end of `ssh HOST tributaryctl relay` says.
+// The exit status of `ssh HOST tributaryctl relay` says this.
 tl::unexpected<CallError> relay_error(const std::string& host, int status) {
   const std::string at = " on " + host;
   switch (status) {
@@ -57,7 +57,7 @@ tl::unexpected<CallError> relay_error(const std::string& host, int status) {
   }
 }
 
-// For the shell at the far end.
+// The shell at the far end takes the text as one word.
 std::string quoted_for_shell(const std::string& text) {
   std::string quoted = "'";
   for (const char c : text) {
@@ -66,7 +66,7 @@ std::string quoted_for_shell(const std::string& text) {
   return quoted + "'";
 }
 
-// The command that reaches the socket on another machine. Made before the fork, as nothing is
+// This command reaches the socket on another machine. It is made before the fork, as nothing is
 // allocated behind it.
 struct SshCommand {
   SshCommand(std::string to, const std::string& path)
@@ -104,7 +104,8 @@ tl::expected<Client, CallError> Client::connect(const std::string& path,
   if (!fd) {
     return call_error(Kind::failed, std::string("socket: ") + std::strerror(errno));
   }
-  // How sockets(7) takes every address family. EAGAIN: the daemon's backlog is full.
+  // sockets(7) takes every address family by this cast. EAGAIN means that the daemon's backlog is
+  // full.
   if (::connect(fd.get(), reinterpret_cast<const sockaddr*>(&*address), sizeof(*address)) == 0) {
     return Client(std::move(fd), timeout);
   }
@@ -141,7 +142,7 @@ tl::expected<Client, CallError> Client::connect_over_ssh(const std::string& host
   if (child < 0) {
     return call_error(Kind::failed, std::string("fork: ") + std::strerror(errno));
   }
-  setpgid(child, child);  // whoever of the two comes first
+  setpgid(child, child);  // whichever of both processes comes first does it
   return Client(std::move(near), timeout, child, host);
 }
 
@@ -154,7 +155,7 @@ Client::Client(Client&& other) noexcept
       decoder_(std::move(other.decoder_)) {}
 
 Client::~Client() {
-  fd_ = FileDescriptor();  // which ends the relay
+  fd_ = FileDescriptor();  // this ends the relay
   if (child_ > 0) {
     kill(-child_, SIGTERM);  // it would end by itself, but who knows when
     waitpid(child_, nullptr, 0);

@@ -14,7 +14,7 @@
 
 namespace tributary::control {
 
-// Why a call brought no result.
+// Says why a call brought no result.
 struct CallError {
   enum class Kind { no_daemon, denied, timeout, failed };
   Kind kind = Kind::failed;
@@ -22,13 +22,13 @@ struct CallError {
   Failure failure;  // what the daemon said, if it said something
 };
 
-// A connection to a daemon. Calls block, each for at most the timeout.
+// This is a connection to a daemon. Calls block, each for at most the timeout.
 class Client {
  public:
   static tl::expected<Client, CallError> connect(const std::string& path,
                                                  std::chrono::milliseconds timeout);
-  // To the daemon at `path` on another machine, by ssh as `user@host`: it runs `tributaryctl relay`
-  // there. $TRIBUTARY_SSH is a shell command to be used instead of ssh.
+  // Connects to the daemon at `path` on another machine, by ssh as `user@host`: it runs
+  // `tributaryctl relay` there. $TRIBUTARY_SSH is a shell command to be used instead of ssh.
   static tl::expected<Client, CallError> connect_over_ssh(const std::string& host,
                                                           const std::string& path,
                                                           std::chrono::milliseconds timeout);
@@ -47,8 +47,8 @@ class Client {
 
   FileDescriptor fd_;
   std::chrono::milliseconds timeout_;
-  pid_t child_ = -1;  // that relays to another machine
-  std::string host_;  // that machine
+  pid_t child_ = -1;  // it relays to another machine
+  std::string host_;  // the other machine
   std::uint64_t next_id_ = 1;
   FrameDecoder decoder_{reply_bytes_max};
 };

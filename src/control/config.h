@@ -14,13 +14,13 @@
 
 namespace tributary::control {
 
-// How many queues a device has, each polled by one packet core: as many as there are cores, or as
-// it can have if that is less.
+// A device has so many queues, each polled by one packet core; automatic is as many as there are
+// cores, or as the device can have if that is less.
 inline constexpr std::uint16_t queues_automatic = 0;
 inline constexpr std::uint16_t queues_max = 64;
 inline constexpr std::uint16_t virtio_user_queues_max = 8;  // of the driver
 
-// What a port is attached to. One alternative per kind; EAL arguments never show.
+// A port is attached to one of these, with one alternative per kind; EAL arguments never show.
 struct InterfaceDevice {  // an existing network interface of the host
   enum class Driver : std::uint8_t { af_packet, af_xdp };
   std::string interface;
@@ -69,7 +69,7 @@ using DeviceConfig =
     std::variant<InterfaceDevice, TapDevice, MemifDevice, VhostDevice, VirtioUserDevice, PciDevice,
                  RingDevice, PcapDevice, RawDevice, InternalLink>;
 
-// What DPDK as packaged by Debian can drive in one process (RTE_MAX_ETHPORTS); internal links do
+// DPDK as packaged by Debian can drive so many in one process (RTE_MAX_ETHPORTS); internal links do
 // not count.
 inline constexpr std::size_t devices_max = 32;
 inline constexpr std::size_t ports_per_switch_max = 256;
@@ -77,10 +77,11 @@ inline constexpr std::size_t ports_per_switch_max = 256;
 inline constexpr std::uint16_t mtu_min = 576;
 inline constexpr std::uint16_t mtu_max = 9000;
 
-// "af_packet veth0", "link spine1:leaf1": what operators see as a port's device.
+// Operators see this as a port's device: "af_packet veth0", "link spine1:leaf1".
 std::string to_string(const DeviceConfig& device);
 
-// What two ports cannot both have, as in "interface veth0"; empty where sharing is harmless.
+// Returns what two ports cannot both have, as in "interface veth0"; empty where sharing is
+// harmless.
 std::string exclusive_use(const DeviceConfig& device);
 
 inline std::uint16_t queues_of(const DeviceConfig& device) {
@@ -107,8 +108,8 @@ struct SwitchSection {
   std::vector<DeviceConfig> devices;  // one per port, in the order of config.ports
 };
 
-// An operator that people bring (docs/reference/handlers.md): an expression over elements of a
-// type, or a shared object, which says its type itself.
+// A handler is an operator that people bring (docs/reference/handlers.md): an expression over
+// elements of a type, or a shared object, which says its type itself.
 struct HandlerConfig {
   unsigned number = 0;                    // below wire::handlers_max
   std::optional<wire::ElementType> type;  // of an expression
@@ -117,18 +118,18 @@ struct HandlerConfig {
 };
 
 struct DaemonConfig {
-  // CPU numbers of the packet cores; empty: "auto", see cores.h.
+  // These are the CPU numbers of the packet cores; empty: "auto", see cores.h.
   std::vector<unsigned> cores = {0};
   IdlePolicy idle = IdlePolicy::adaptive;
   Hugepages hugepages = Hugepages::automatic;
   std::uint32_t packets = 16384;  // buffers shared by all ports
   std::string control_socket = "/run/tributary/control.sock";
-  // Where what controllers give at run time is kept; no value: beside the control socket.
-  // Empty: nowhere.
+  // What controllers give at run time is kept in this file; no value: beside the control socket. If
+  // it is empty, nothing is kept.
   std::optional<std::string> state;
-  std::string control_group;  // group that may use the socket; empty: the daemon's own
+  std::string control_group;  // it may use the socket; empty: the daemon's own
   std::string log_level = "info";
-  std::string handler_directory;        // whose shared objects may be loaded; empty: none
+  std::string handler_directory;        // its shared objects may be loaded; empty: none
   std::vector<HandlerConfig> handlers;  // each number once
   std::vector<SwitchSection> switches;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Contradictions within one logical switch.
+// Here contradictions within one logical switch are found.
 #include <algorithm>
 #include <set>
 
@@ -52,7 +52,7 @@ void check_ports(const SwitchDraft& draft, Diagnostics& diagnostics) {
   }
 }
 
-// Of what an engine sends.
+// An engine sends from the switch's own address.
 void check_own_address(const SwitchDraft& draft, const std::string& engine,
                        Diagnostics& diagnostics) {
   if (draft.config.address.is_unspecified() && !draft.source->contains("address")) {

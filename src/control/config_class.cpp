@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// [[switch.class]]: the traffic classes of what leaves by the ports of a switch.
+// Here [[switch.class]] is read: the traffic classes of what leaves by the ports of a switch.
 #include <algorithm>
 #include <set>
 #include <string>

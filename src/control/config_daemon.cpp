@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// [daemon], and [[link]].
+// Here [daemon] and [[link]] are read.
 #include <algorithm>
 #include <array>
 
@@ -62,7 +62,7 @@ void read_state(Reader& reader, DaemonConfig& out) {
   }
   out.state.emplace();
   if (reader.is_text("state", "")) {
-    return;  // off
+    return;  // nothing is kept
   }
   reader.text("state", *out.state, path_bytes_max);
 }

@@ -12,8 +12,8 @@ constexpr std::size_t dots_per_line_max = 64;
 // A string of several lines may have one or two quotes of its own before those that close it.
 constexpr std::size_t own_quotes_max = 2;
 
-// The first character behind the string that starts at `i`; the end of the line, or of the text,
-// if it is not closed.
+// Returns the place of the first character behind the string that starts at `i`: the end of the
+// line, or of the text, if it is not closed.
 std::size_t behind_string(std::string_view text, std::size_t i) {
   const char quote = text[i];
   const bool escapes = quote == '"';

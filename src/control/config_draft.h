@@ -12,13 +12,13 @@ namespace tributary::control {
 
 inline constexpr std::size_t path_bytes_max = 255;
 
-// A configuration between reading and checking: entries remember the table they were read from, so
-// that a contradiction found later still has a place. Tables are owned by the parsed document.
+// This is a configuration between reading and checking: entries remember the table they were read
+// from, so that a contradiction found later still has a place. The parsed document owns the tables.
 struct SwitchDraft {
   switching::SwitchConfig config;
   std::vector<std::optional<DeviceConfig>> devices;  // one per port; none until a link names it
   const toml::table* source = nullptr;
-  // In the order of the lists of config.
+  // The tables are in the order of the lists of config.
   std::vector<const toml::table*> ports, vlans, routes, routes6, fdb, arp, neighbours6, classes;
   engine::Settings drafts;  // what protocols remember likewise
   bool sound = true;        // every value was readable, so that references can be judged
@@ -51,18 +51,19 @@ void read_route_selection(Reader& reader, switching::RouteConfig& out);
 std::optional<DeviceConfig> read_device(Reader& reader);
 void read_link(Reader& reader, LinkDraft& out);
 void read_daemon(Reader& reader, DaemonConfig& out);
-// Behind [daemon]. Also finds what is wrong with the expression.
+// Reads a handler, behind [daemon], and finds what is wrong with its expression.
 void read_handler(Reader& reader, DaemonConfig& out);
 
-// The port of that name; complains about `where` if there is none.
+// Returns the port of that name, and complains about `where` if there is none.
 std::optional<PortIndex> find_port(const switching::SwitchConfig& config, const std::string& name,
                                    Position where, Diagnostics& diagnostics);
-// "ports: h1, h2": for hints.
+// Returns a text for hints, such as "ports: h1, h2".
 std::string port_names(const switching::SwitchConfig& config);
 void check_classes(const SwitchDraft& draft, Diagnostics& diagnostics);
 // Complains of a key that only bridged ports have, where the port that is read is routed.
 void refuse_on_routed(Reader& reader, const std::string& key);
-// The VLANs of one port, which `reader` read, and those of all ports and entries together.
+// The first checks the VLANs of one port, which `reader` read, the second those of all ports and
+// entries together.
 void check_port_vlans(Reader& reader, const forwarding::VlanConfig& vlan);
 void check_vlans(const SwitchDraft& draft, Diagnostics& diagnostics);
 void read_route6(Reader& reader, SwitchDraft& out);

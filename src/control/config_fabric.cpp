@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Contradictions between the switches of one daemon, and the links that join them.
+// Here contradictions between the switches of one daemon are found, and the links that join them
+// made.
 #include <map>
 #include <optional>
 #include <variant>
@@ -57,7 +58,7 @@ struct ExclusiveUse {
   std::string operator()(const InternalLink&) const { return {}; }
 };
 
-// Who speaks over a socket, and its path: two languages do not go over one.
+// A port speaks some language over a socket with this path: two languages do not go over one.
 struct SocketUse {
   std::string path;
   std::string language;
@@ -232,7 +233,7 @@ void connect_links(ConfigDraft& draft, Diagnostics& diagnostics) {
   const std::size_t errors_before = diagnostics.count();
   for (const LinkDraft& link : draft.links) {
     if (link.a.port.empty() || link.b.port.empty()) {
-      continue;  // unreadable, reported
+      continue;  // it was unreadable, and that is reported
     }
     const auto a = find_port(draft, link, "a", link.a, diagnostics);
     const auto b = find_port(draft, link, "b", link.b, diagnostics);

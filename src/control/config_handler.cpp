@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// [[handler]].
+// Here [[handler]] is read.
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -38,7 +38,7 @@ constexpr Option<HandlerConfig> handler_table[] = {
         "in place of `expression`: a shared object in `handler_directory`, by its name there"),
 };
 
-// Whether it says one thing, and all of it.
+// Complains unless it names one thing, and all of it.
 void check_source(Reader& reader, const DaemonConfig& config) {
   const bool is_file = reader.has("file");
   if (reader.has("expression") == is_file) {

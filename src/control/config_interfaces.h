@@ -10,8 +10,8 @@
 #include "control/config_draft.h"
 #include "control/text.h"
 
-// What is wrong with the interfaces of a router and with what refers to them, the same of either
-// version of IP. `Own` is forwarding::InterfaceAddress or InterfaceAddress6.
+// Here is found what is wrong with the interfaces of a router and with what refers to them, in the
+// same way for either version of IP. `Own` is forwarding::InterfaceAddress or InterfaceAddress6.
 namespace tributary::control {
 
 template <typename Own>
@@ -22,11 +22,11 @@ struct Interface {
 };
 template <typename Own>
 struct Interfaces {
-  std::string key;  // by which an interface has its address
+  std::string key;  // an interface has its address by this key
   std::vector<Interface<Own>> all;
 };
 
-// Of ports and VLANs `address_of` says the address, if there is one.
+// `address_of` returns the address of a port or VLAN, if there is one.
 template <typename Own, typename AddressOf>
 Interfaces<Own> interfaces_of(const SwitchDraft& draft, const std::string& key,
                               const std::optional<Own>& bridge, AddressOf address_of) {
@@ -75,7 +75,7 @@ std::string connected_text(const Interfaces<Own>& interfaces) {
   return text.empty() ? "no port of this switch has an `" + interfaces.key + "`" : text;
 }
 
-// That a neighbour may have the address.
+// Checks that a neighbour may have the address.
 template <typename Own, typename Address>
 void check_reachable(const Interfaces<Own>& interfaces, const Address& address, Position where,
                      Diagnostics& diagnostics) {
@@ -92,7 +92,7 @@ void check_reachable(const Interfaces<Own>& interfaces, const Address& address, 
   }
 }
 
-// `sources`: where each of `routes` was read.
+// `sources` says where each of `routes` was read.
 template <typename Own, typename Routes>
 void check_routes(const Interfaces<Own>& interfaces, const Routes& routes,
                   const std::vector<const toml::table*>& sources, Diagnostics& diagnostics) {
@@ -115,7 +115,7 @@ void check_routes(const Interfaces<Own>& interfaces, const Routes& routes,
   }
 }
 
-// The same of static neighbours.
+// Static neighbours are checked in the same way.
 template <typename Own, typename Entries>
 void check_neighbours(const Interfaces<Own>& interfaces, const Entries& entries,
                       const std::vector<const toml::table*>& sources, Diagnostics& diagnostics) {

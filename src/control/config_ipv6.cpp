@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// [[switch.route6]] and [[switch.neighbour6]], and how the IPv6 of one logical switch goes
-// together.
+// Here [[switch.route6]] and [[switch.neighbour6]] are read, and it is checked how the IPv6 of one
+// logical switch goes together.
 #include <algorithm>
 
 #include "control/config_draft.h"
@@ -36,7 +36,7 @@ constexpr Option<NeighbourConfig6> neighbour6_table[] = {
         .required(),
 };
 
-// RFC 8200, section 5: what is smaller would have to be hidden from IPv6.
+// A smaller link would have to be hidden from IPv6 (RFC 8200, section 5).
 void check_mtus6(const SwitchDraft& draft, Diagnostics& diagnostics) {
   const auto& config = draft.config;
   const auto speaks = [&](const forwarding::PortConfig& port) {
@@ -61,7 +61,7 @@ void check_mtus6(const SwitchDraft& draft, Diagnostics& diagnostics) {
 // `key` of `source` says that hosts make addresses of the prefix of `own`.
 void check_advertised(bool advertised, const std::optional<forwarding::InterfaceAddress6>& own,
                       const toml::table& source, const std::string& key, Diagnostics& diagnostics) {
-  constexpr std::uint8_t of_hosts = 64;  // what identifiers of interfaces leave (RFC 4291, 2.5.1)
+  constexpr std::uint8_t of_hosts = 64;  // bits that identifiers leave (RFC 4291, 2.5.1)
   const auto address =
       std::string(key).replace(key.find("advertise6"), std::string::npos, "address6");
   if (advertised && !own) {

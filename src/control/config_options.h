@@ -8,7 +8,7 @@ namespace tributary::control {
 
 inline constexpr Word<bool> on_off_words[] = {{"on", true}, {"off", false}};
 
-// The tables of the configuration, but for the top level and those of protocols
+// These are the tables of the configuration, but for the top level and those of protocols
 // (protocol_section.h).
 extern const Options<DaemonConfig> daemon_options;
 extern const Options<switching::SwitchConfig> switch_options;
@@ -22,10 +22,10 @@ extern const Options<switching::NeighbourConfig6> neighbour6_options;
 extern const Options<forwarding::TrafficClass> class_options;
 extern const Options<LinkDraft> link_options;
 extern const Options<HandlerConfig> handler_options;
-// [switch.selection]
+// Both are in [switch.selection].
 extern const Options<forwarding::Policies> policy_options;
 extern const Options<forwarding::SelectionConfig> selection_options;
-// [[switch.port]], and what it is attached to
+// These are in [[switch.port]], with what it is attached to.
 extern const Options<forwarding::PortConfig> port_options;
 extern const Options<DeviceConfig> device_options;
 extern const Options<forwarding::LearningConfig> learning_options;

@@ -62,7 +62,7 @@ void read_impairments(Reader& reader, forwarding::PortConfig& port) {
   }
 }
 
-// A name that the kernel takes for an interface (dev_valid_name).
+// The kernel takes such a name for an interface (dev_valid_name).
 void read_interface(Reader& reader, std::string_view key, std::string& out) {
   reader.text(key, out, interface_bytes_max);
   if (out == "." || out == ".." || out.find_first_of("/: ,") != std::string::npos) {
@@ -107,8 +107,8 @@ void read_path(Reader& reader, std::string_view key, std::string& out) {
   check_path(reader, key, out);
 }
 
-// Of a Unix socket. One without a directory is a mistake: it would depend on where the daemon runs,
-// or is meant as the name of an interface.
+// Reads the path of a Unix socket. A path without a directory is a mistake: it would depend on
+// where the daemon runs, or is meant as the name of an interface.
 void read_socket(Reader& reader, std::string_view key, std::string& out) {
   reader.text(key, out, unix_path_max);
   check_path(reader, key, out);
@@ -117,7 +117,7 @@ void read_socket(Reader& reader, std::string_view key, std::string& out) {
   }
 }
 
-// One file for each queue.
+// There is one file for each queue.
 void read_paths(Reader& reader, std::string_view key, std::vector<std::string>& out) {
   for (auto& [path, where] : reader.names(key)) {
     check_path(reader, key, path);
@@ -224,13 +224,13 @@ constexpr DeviceKind device_kinds[] = {
     {"device", read_raw},
 };
 
-// Keys that belong to one kind of device.
+// These keys belong to one kind of device.
 constexpr std::pair<std::string_view, std::string_view> companions[] = {{"driver", "interface"},
                                                                         {"memif_id", "memif"},
                                                                         {"memif_role", "memif"},
                                                                         {"vhost_role", "vhost"}};
 
-// Kinds of devices that can be asked for several queues.
+// These kinds of devices can be asked for several queues.
 constexpr std::string_view queued_kinds[] = {"interface",   "memif", "vhost",
                                              "virtio_user", "pci",   "device"};
 
@@ -259,7 +259,7 @@ void check_flow_control(Reader& reader, const forwarding::FlowControlConfig& flo
   }
 }
 
-// Port security.
+// Port security is for bridged ports that learn.
 void check_learning(Reader& reader, const forwarding::LearningConfig& learning) {
   for (const std::string key : {"learn", "addresses_max"}) {
     refuse_on_routed(reader, key);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// [[switch.port]], and impairments; what a port is attached to is in config_port.cpp.
+// Here are the options of [[switch.port]], and impairments; what a port is attached to is in
+// config_port.cpp.
 
 #include "control/config_options.h"
 #include "control/option_kinds.h"

@@ -121,7 +121,7 @@ void Reader::number(std::string_view key, double& out, Range<double> range) {
   const auto value = node->is_number() ? node->value<double>() : std::nullopt;
   if (!value) {
     expected(key, "a number");
-  } else if (!(*value >= range.min && *value <= range.max)) {  // refuses NaN too
+  } else if (!(*value >= range.min && *value <= range.max)) {  // this refuses NaN, too
     error(key, "`" + std::string(key) + "` is out of range",
           "from " + number_text(range.min) + " to " + number_text(range.max));
   } else {

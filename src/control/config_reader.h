@@ -20,10 +20,10 @@ namespace tributary::control {
 
 using Position = toml::source_position;
 
-// Of the value of `key`; of the table itself if it has no such key.
+// Returns the place of the value of `key`, or of the table itself if it has no such key.
 Position position_of(const toml::table& table, std::string_view key);
 
-// "0.25": with the digits that it needs, of six, and one at least.
+// Writes a number like "0.25", with the digits that it needs, of six, and one at least.
 std::string number_text(double value);
 
 // Collects what is wrong with one file.
@@ -48,7 +48,7 @@ struct Range {
   T max;
 };
 
-// A quantity as text: how it is read, and how its limits are shown.
+// A quantity is written as text: this says how it is read, and how its limits are shown.
 template <class T>
 struct Quantity {
   using Value = T;
@@ -59,7 +59,7 @@ inline constexpr Quantity<Duration> as_duration{parse_duration, duration_text};
 inline constexpr Quantity<std::uint64_t> as_rate{parse_rate, rate_text};
 inline constexpr Quantity<std::uint64_t> as_size{parse_size, size_text};
 
-// A word that a value may be, and what it means.
+// A value may be this word, which means the second.
 template <class T>
 using Word = std::pair<std::string_view, T>;
 
@@ -72,7 +72,7 @@ class Reader {
 
   const toml::table& source() const { return table_; }
   bool has(std::string_view key) const { return table_.contains(key); }
-  // How many values are written there, right or wrong; nothing where there is no array.
+  // Returns how many values are written there, right or wrong; nothing where there is no array.
   std::optional<std::size_t> length(std::string_view key) const {
     const auto* const array = table_[key].as_array();
     return array == nullptr ? std::nullopt : std::optional(array->size());
@@ -82,16 +82,16 @@ class Reader {
   }
   std::size_t errors() const { return diagnostics_.count(); }
 
-  // For keys that are read only beside others.
+  // This is for keys that are read only beside others.
   void know(std::string_view key) { find(key); }
   void require(std::initializer_list<std::string_view> keys);
   void boolean(std::string_view key, bool& out);
   void text(std::string_view key, std::string& out, std::size_t length_max = 255);
-  // Names of switches and ports: they appear in tables, paths and links.
+  // Reads the name of a switch or port: such names appear in tables, paths and links.
   void name(std::string_view key, std::string& out);
   void number(std::string_view key, double& out, Range<double> range);
 
-  // Whether `out` was read.
+  // Returns whether `out` was read.
   template <std::unsigned_integral T>
   bool integer(std::string_view key, T& out, Range<T> range) {
     const auto value = read_integer(key, range.min, range.max);
@@ -101,7 +101,7 @@ class Reader {
     return value.has_value();
   }
 
-  // Text that `parse` understands.
+  // Reads text that `parse` understands.
   template <class T, class Out>
   void parsed(std::string_view key, Out& out, Parsed<T> (*parse)(std::string_view)) {
     if (const auto value = string_at(key, true)) {
@@ -124,7 +124,7 @@ class Reader {
     out = static_cast<Out>(result);
   }
 
-  // One of a few: `choices` are an array of Word.
+  // Reads one of a few words: `choices` are an array of Word.
   template <class Out, class Words>
   void choice(std::string_view key, Out& out, const Words& choices) {
     const auto value = string_at(key);
@@ -142,7 +142,7 @@ class Reader {
     error(key, "`" + *value + "` is no value of `" + std::string(key) + "`", "one of " + words);
   }
 
-  // A string or an array of strings.
+  // Reads a string or an array of strings.
   template <class T>
   void list(std::string_view key, std::vector<T>& out, Parsed<T> (*parse)(std::string_view)) {
     for (const auto& [value, where] : strings_at(key)) {
@@ -155,17 +155,17 @@ class Reader {
 
   void integers(std::string_view key, std::vector<unsigned>& out, Range<unsigned> range);
 
-  // Whether the key has just this text, where other values than quantities are allowed.
+  // Says whether the key has just this text, where other values than quantities are allowed.
   bool is_text(std::string_view key, std::string_view text) {
     const auto* node = find(key);
     return node != nullptr && node->value_exact<std::string_view>() == text;
   }
-  // A string or an array of strings, with their places: names to be looked up later.
+  // Returns a string or an array of strings, with their places: names to be looked up later.
   std::vector<std::pair<std::string, Position>> names(std::string_view key) {
     return strings_at(key);
   }
 
-  // A subtable, or each of an array of tables: `read(Reader&)`, then finish().
+  // Reads a subtable, or each of an array of tables: it calls `read(Reader&)`, then finish().
   template <class F>
   void table(std::string_view key, F&& read) {
     if (const toml::table* child = table_at(key)) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How switches choose among next hops: [switch.selection], and `selection` of a route.
+// Here is read how switches choose among next hops: [switch.selection], and `selection` of a route.
 
 #include "control/config_draft.h"
 #include "control/config_options.h"

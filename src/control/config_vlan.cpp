@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// VLANs of bridged ports, and how they go together in one logical switch.
+// Here VLANs of bridged ports are read, and it is checked how they go together in one logical
+// switch.
 #include <algorithm>
 #include <set>
 
@@ -55,7 +56,7 @@ void complain_of_no_port(std::uint16_t vlan, Position where, Diagnostics& diagno
                     "give it to a port as `vlan`, or in `vlans`");
 }
 
-// What the ports of a bridge have to say of VLANs, where one of them says something.
+// All ports of a bridge have to say something of VLANs, where one of them does.
 void check_bridged_ports(const SwitchDraft& draft, Diagnostics& diagnostics) {
   const auto& ports = draft.config.ports;
   for (std::size_t i = 0; i < ports.size(); ++i) {

@@ -19,13 +19,13 @@ std::string of_switch(const SwitchConfig& config) {
   return "switch `" + config.name + "`: ";
 }
 
-// What a class holds of the largest frames, which are those that queues are full of.
+// Returns how many of the largest frames, which are those that queues are full of, a class holds.
 std::uint64_t frames_held(const forwarding::TrafficClass& one, const PortConfig& port) {
   return forwarding::class_capacity(one, port.queue.classes, port.queue.capacity_bytes) /
          forwarding::frame_bytes_max(port);
 }
 
-// One warning for each class: of the port where it has the least room.
+// There is one warning for each class, about the port where it has the least room.
 void check_thresholds(const SwitchConfig& config, Warnings& warnings) {
   for (const auto& one : config.classes) {
     const auto tightest = std::min_element(
@@ -44,8 +44,8 @@ void check_thresholds(const SwitchConfig& config, Warnings& warnings) {
   }
 }
 
-// The ports of the least and of the largest MTU among those that carry a VLAN; VLAN 0: the bridge
-// has none. Null where there are no ports.
+// Returns the ports of the least and of the largest MTU among those that carry a VLAN; VLAN 0 means
+// that the bridge has none. Both are null where there are no ports.
 std::pair<const PortConfig*, const PortConfig*> extremes(const SwitchConfig& config,
                                                          std::uint16_t vid) {
   std::pair<const PortConfig*, const PortConfig*> found{};

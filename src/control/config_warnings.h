@@ -8,8 +8,8 @@
 
 namespace tributary::control {
 
-// What a configuration is most likely not meant to say, though it contradicts nothing: one sentence
-// each, with what to do. It can be put in force all the same.
+// Returns what a configuration is most likely not meant to say, though it contradicts nothing: one
+// sentence each, with what to do. It can be put in force all the same.
 std::vector<std::string> warnings_of(const DaemonConfig& config);
 
 }  // namespace tributary::control

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t cores_max = 8;
 
-// What a file of the kernel says; no value if nothing, or -1 (a device of no node).
+// Returns what a file of the kernel says; no value if it says nothing, or -1 (a device of no node).
 std::optional<unsigned> number_in(const std::string& path) {
   int value = -1;
   std::ifstream(path) >> value;
@@ -26,7 +26,7 @@ std::optional<unsigned> number_in(const std::string& path) {
 unsigned node_of(const std::string& cpu_directory) {
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(cpu_directory, error)) {
-    const auto name = entry.path().filename().string();  // node1
+    const auto name = entry.path().filename().string();  // such as node1
     if (name.starts_with("node") && name.find_first_not_of("0123456789", 4) == std::string::npos) {
       return static_cast<unsigned>(std::strtoul(name.c_str() + 4, nullptr, 10));
     }
@@ -53,7 +53,7 @@ std::vector<Cpu> on_nodes(const std::vector<Cpu>& cpus, const std::vector<unsign
   return near;
 }
 
-// Where sysfs describes what the device is attached to; empty for virtual ones.
+// Returns where sysfs describes what the device is attached to; empty for virtual ones.
 std::string node_file(const DeviceConfig& device, const std::string& root) {
   if (const auto* pci = std::get_if<PciDevice>(&device)) {
     return root + "/bus/pci/devices/" + pci->address + "/numa_node";

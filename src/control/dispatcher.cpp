@@ -24,12 +24,12 @@ namespace {
 
 using nlohmann::json;
 
-// A core that did not answer: there is no list without it.
+// A core did not answer, and there is no list without it.
 tl::unexpected<Failure> late(std::string message) {
   return failure(ErrorCode::late, std::move(message));
 }
 
-// At most `limit` rows, and how many there are.
+// Returns at most `limit` rows, and how many there are.
 template <class Row>
 json rows(const std::vector<Row>& all, std::size_t limit) {
   json list = json::array();
@@ -39,7 +39,7 @@ json rows(const std::vector<Row>& all, std::size_t limit) {
   return {{"rows", std::move(list)}, {"rows_total", all.size()}};
 }
 
-// Methods whose one parameter is `limit`, and such as have none.
+// Methods have `limit` as their one parameter, or none.
 template <Answer (*method)(Backend&, std::size_t limit)>
 Answer limited(Backend& backend, const json& given) {
   Params params(given);
@@ -95,9 +95,9 @@ Answer list_classes(Backend& backend, std::size_t limit) {
   return rows(classes, limit);
 }
 
-// Those whose missing ranks are known first, then those that wait longest.
+// Stalls whose missing ranks are known come first, then those that wait longest.
 Answer list_stalled(Backend& backend, std::size_t limit) {
-  // One more than is shown, so that rows_total tells whether there are more.
+  // One more than is shown is asked for, so that rows_total tells whether there are more.
   auto all = backend.stalled(limit + 1);
   if (!all) {
     return late(all.error());
@@ -186,7 +186,7 @@ Answer set_log_level(Backend&, const json& given) {
   return json{{"level", level}};
 }
 
-// The configuration that came with the request. `name` is what errors call the file.
+// Returns the configuration that came with the request. `name` is what errors call the file.
 tl::expected<DaemonConfig, Failure> sent_config(const json& given) {
   Params params(given);
   const std::string name = params.text("name");
@@ -202,7 +202,7 @@ tl::expected<DaemonConfig, Failure> sent_config(const json& given) {
   return std::move(*loaded);
 }
 
-// How a configuration differs from the one in force, and why a reload refuses it, if it does.
+// Says how a configuration differs from the one in force, and why a reload refuses it, if it does.
 struct Difference {
   std::vector<ConfigChange> changes;
   std::optional<std::string> refused;
@@ -251,7 +251,7 @@ Answer reload_config(Backend& backend, const json& given) {
     return failure(ErrorCode::refused, late_cpus.error());
   }
   answer["late_cpus"] = *late_cpus;
-  if (level_changed) {  // else one that was set by hand stays
+  if (level_changed) {  // else a level that was set by hand stays
     spdlog::set_level(spdlog::level::from_str(next->log_level));
   }
   return answer;
@@ -336,7 +336,7 @@ std::string dispatch(std::string_view text, Backend& backend) {
       return reply;
     }
     return reply_text(id, Failure{ErrorCode::refused, "the reply is too long; lower `limit`", {}});
-  } catch (const std::exception& error) {  // memory, and what JSON may still throw
+  } catch (const std::exception& error) {  // lack of memory, and what JSON may still throw
     return reply_text(id, Failure{ErrorCode::internal, error.what(), {}});
   }
 }

@@ -9,11 +9,11 @@
 
 namespace tributary::control {
 
-// One request of the control protocol in, one reply out. Whatever the bytes are, a reply comes
+// Answers one request of the control protocol with one reply. Whatever the bytes are, a reply comes
 // back and nothing is thrown.
 std::string dispatch(std::string_view request, Backend& backend);
 
-// Methods that change something; the server logs who called them.
+// Says whether the method changes something; the server logs who called such methods.
 bool changes_state(std::string_view method);
 
 }  // namespace tributary::control

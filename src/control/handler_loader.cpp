@@ -83,7 +83,7 @@ HandlerLoader::Outcome HandlerLoader::unload_all(const Numbers& numbers) {
   if (wait_for_cores_()) {
     retired_.clear();
   }
-  return {};  // what is retired is found by nobody, and goes with what is unloaded next
+  return {};  // nobody finds what is retired, and it goes with what is unloaded next
 }
 
 tl::expected<HandlerLoader::Handler, std::string> HandlerLoader::replacement(

@@ -17,10 +17,10 @@
 
 namespace tributary::control {
 
-// A handler of this process, and where it came from.
+// This is a handler of this process, and where it came from.
 struct HandlerRow {
   reduce::HandlerTable::Row handler;
-  bool is_of_file = false;  // [[handler]]; else somebody loaded it over the control socket
+  bool is_of_file = false;  // of [[handler]]; else somebody loaded it over the control socket
 };
 
 // Loads and unloads the handlers of this process (reduce/handlers/table.h), from one thread at a
@@ -36,15 +36,15 @@ class HandlerLoader {
   // `directory` is that of the shared objects that may be loaded; empty: none.
   HandlerLoader(std::string directory, Quiescence wait_for_cores);
 
-  // In the order of their numbers.
+  // The rows are in the order of their numbers.
   std::vector<HandlerRow> list() const;
-  // By hand. What is there already, and open, is done.
+  // Loads a handler by hand. What is there already, and open, is done.
   Outcome load(const HandlerConfig& wanted);
-  // By hand. On an error the handler stays closed: no packet finds it, and it can be said again.
-  // Does nothing where there is none.
+  // Unloads a handler by hand. On an error the handler stays closed: no packet finds it, and the
+  // call can be repeated. It does nothing where there is none.
   Outcome unload(unsigned number);
 
-  // Why apply() would refuse `file`, but for packet cores that are late.
+  // Says why apply() would refuse `file`, but for packet cores that are late.
   Outcome check(const std::vector<HandlerConfig>& file) const;
   // Makes what was loaded by the file before into what it says now, and leaves alone what was
   // loaded by hand. If it is refused nothing has changed, unless a packet core is late: then what
@@ -60,14 +60,14 @@ class HandlerLoader {
   };
 
   tl::expected<Change, std::string> change_to(const std::vector<HandlerConfig>& file) const;
-  // The handler for a number that may have it; null if it is there already.
+  // Returns the handler for a number that may have it; null if it is there already.
   tl::expected<Handler, std::string> replacement(const HandlerConfig& wanted) const;
   Outcome unload_all(const Numbers& numbers);
 
   std::string directory_;
   Quiescence wait_for_cores_;
   std::bitset<wire::handlers_max> of_file_;
-  // Taken out, but a core that was late may still be in one of them.
+  // These were taken out, but a core that was late may still be in one of them.
   std::vector<Handler> retired_;
 };
 

@@ -13,7 +13,7 @@ namespace {
 
 using nlohmann::json;
 
-// JSON has no integers of 64 bits that all programs read.
+// A mark is text, as JSON has no integers of 64 bits that all programs read.
 std::string mark_text(std::uint64_t mark) {
   return fmt::format("{:#018x}", mark);
 }
@@ -42,7 +42,7 @@ tl::unexpected<Failure> wrong(std::string message) {
   return failure(ErrorCode::invalid_params, std::move(message));
 }
 
-// What `number`, and `file` or `expression` and `type`, ask for.
+// Reads what `number`, and `file` or `expression` and `type`, ask for.
 tl::expected<HandlerConfig, Failure> read_wanted(const json& given) {
   Params params(given);
   HandlerConfig wanted;

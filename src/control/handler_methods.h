@@ -8,7 +8,7 @@
 
 namespace tributary::control {
 
-// The methods handler.* of the control protocol.
+// These are the methods handler.* of the control protocol.
 Answer list_handlers(Backend& backend, std::size_t limit);
 Answer load_handler(Backend& backend, const nlohmann::json& params);
 Answer unload_handler(Backend& backend, const nlohmann::json& params);

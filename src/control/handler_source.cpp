@@ -33,8 +33,8 @@ tl::expected<fs::path, std::string> resolved(const fs::path& path) {
   return real;
 }
 
-// How somebody else could change it; empty if nobody can. In a sticky directory nobody replaces
-// what belongs to others.
+// Says how somebody else could change it; empty if nobody can. In a sticky directory nobody
+// replaces what belongs to others.
 std::string weakness(const fs::path& path, bool may_be_sticky) {
   struct stat status = {};
   if (stat(path.c_str(), &status) != 0) {
@@ -51,7 +51,7 @@ std::string weakness(const fs::path& path, bool may_be_sticky) {
   return {};
 }
 
-// The file, the directory, what lies between them, and what is above.
+// Looks at the file, the directory, what lies between them, and what is above.
 std::string weakness_on_the_way(const fs::path& file, const fs::path& directory) {
   for (auto place = file;; place = place.parent_path()) {
     if (auto found = weakness(place, is_below(directory, place)); !found.empty()) {

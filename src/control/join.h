@@ -10,7 +10,7 @@
 
 namespace tributary::control {
 
-// "a, b, c": the items of a range, each as `text` says it.
+// Returns "a, b, c": the items of a range, each as `text` says it.
 template <class Range, class Text = std::identity>
 std::string join(const Range& items, Text text = {}, std::string_view between = ", ") {
   std::string all;
@@ -21,7 +21,7 @@ std::string join(const Range& items, Text text = {}, std::string_view between = 
   return all;
 }
 
-// Of numbers, and of what control/text.h knows as text.
+// Writes numbers, and what control/text.h knows as text.
 inline constexpr auto as_text = [](const auto& value) {
   if constexpr (std::is_arithmetic_v<std::remove_cvref_t<decltype(value)>>) {
     return std::to_string(value);

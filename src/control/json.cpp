@@ -16,7 +16,7 @@ json optional_address(const std::optional<Address>& address) {
   return address ? json(to_string(*address)) : json(nullptr);
 }
 
-// Next hops of either version of IP.
+// Writes next hops of either version of IP.
 template <class Hop>
 json hops_json(const std::vector<Hop>& all) {
   json hops = json::array();
@@ -68,7 +68,7 @@ json to_json(const forwarding::PortCounters& counters) {
   return figures;
 }
 
-// Zero is that of an engine without leaders.
+// An engine without leaders has zero here.
 json leader_or_null(wire::Ipv4Address leader) {
   return leader == wire::Ipv4Address{} ? json(nullptr) : json(to_string(leader));
 }
@@ -95,7 +95,7 @@ json thresholds_json(const forwarding::BufferLimits& limits) {
   return row;
 }
 
-// Null of the class that takes all else.
+// The class that takes all else has null here.
 json codepoints_json(const std::vector<forwarding::Codepoint>& codepoints) {
   json list = json::array();
   for (const auto codepoint : codepoints) {

@@ -9,7 +9,7 @@
 
 namespace tributary::control {
 
-// What operators and programs see. Counters end in _total, quantities in their base unit.
+// Operators and programs see this. Counters end in _total, quantities in their base unit.
 nlohmann::json to_json(const DaemonStatus& status);
 nlohmann::json to_json(const SwitchStatus& status);
 nlohmann::json to_json(const PortStatus& status);
@@ -29,7 +29,8 @@ nlohmann::json to_json(const ConfigChange& change);
 nlohmann::json to_json(const ConfigErrors& errors);
 nlohmann::json to_json(const Ledger& ledger);  // the account without its reasons
 
-// One row per place and reason at which packets end: switches, ports, cores. Rows of zero too.
+// There is one row per place and reason at which packets end: switches, ports, cores. Rows of zero
+// are there, too.
 nlohmann::json drop_rows(const std::vector<SwitchStatus>& switches,
                          const std::vector<PortStatus>& ports,
                          const std::vector<CoreStatus>& cores);

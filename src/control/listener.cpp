@@ -21,7 +21,7 @@ tl::unexpected<std::string> system_error(const std::string& what) {
 }
 
 sockaddr* generic(sockaddr_un& address) {
-  return reinterpret_cast<sockaddr*>(&address);  // how sockets(7) takes every address family
+  return reinterpret_cast<sockaddr*>(&address);  // sockets(7) takes every address family so
 }
 
 tl::expected<void, std::string> make_parent(const std::string& path) {

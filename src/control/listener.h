@@ -11,12 +11,12 @@
 
 namespace tributary::control {
 
-// A listening Unix socket with its file. Owns both; the file is removed with it, unless somebody
-// has put another in its place.
+// A Listener is a listening Unix socket with its file. It owns both; the file is removed with it,
+// unless somebody has put another in its place.
 class Listener {
  public:
-  // Mode 0660, and `group` unless empty. The parent directory is made if it is missing. A socket
-  // that nobody serves any more is replaced.
+  // The socket has mode 0660, and `group` unless that is empty. The parent directory is made if it
+  // is missing. A socket that nobody serves any more is replaced.
   static tl::expected<Listener, std::string> create(const std::string& path,
                                                     const std::string& group);
   Listener(Listener&&) noexcept = default;

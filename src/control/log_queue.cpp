@@ -45,13 +45,13 @@ struct LogQueue::State {
   std::mutex mutex;
   std::condition_variable changed;
   std::string waiting;
-  std::uint64_t missing = 0;  // behind `waiting`
+  std::uint64_t missing = 0;  // messages, behind `waiting`
   bool writing = false;
   bool ending = false;
 
   bool nothing_left() const { return waiting.empty() && missing == 0 && !writing; }
 
-  // The thread.
+  // The thread runs this.
   void write_out() {
     std::unique_lock lock(mutex);
     while (true) {

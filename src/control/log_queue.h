@@ -11,11 +11,11 @@
 
 namespace tributary::control {
 
-// The log on its way out. Whoever logs never waits: a thread of its own writes, and what does not
-// fit while that waits is dropped and counted.
+// The log goes out through a LogQueue. Whoever logs never waits: a thread of its own writes, and
+// what does not fit while that waits is dropped and counted.
 class LogQueue {
  public:
-  // The line that stands in the place of so many messages.
+  // Returns the line that stands in the place of so many messages.
   using Notice = std::function<std::string(std::uint64_t missing)>;
 
   // `fd` is to stay open. Of what has not begun to leave, at most `capacity` bytes are kept.
@@ -25,17 +25,17 @@ class LogQueue {
   LogQueue(const LogQueue&) = delete;
   LogQueue& operator=(const LogQueue&) = delete;
 
-  // A whole message, with the end of its line. From any thread.
+  // Takes a whole message, with the end of its line, from any thread.
   void push(std::string_view message);
-  // Whether everything has been written, at the latest after `timeout`.
+  // Says whether everything has been written, at the latest after `timeout`.
   bool written(std::chrono::milliseconds timeout);
-  // Of all queues of this process.
+  // Counts those of all queues of this process.
   static std::uint64_t dropped_total();
 
  private:
   struct State;
 
-  std::shared_ptr<State> state_;  // also the thread's
+  std::shared_ptr<State> state_;  // shared with the thread
 };
 
 }  // namespace tributary::control

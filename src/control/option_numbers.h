@@ -11,7 +11,7 @@
 #include "control/join.h"
 #include "control/option_row.h"
 
-// Options that are numbers and quantities. What values there are follows from the limits of the
+// These options are numbers and quantities. What values there are follows from the limits of the
 // row.
 namespace tributary::control::option {
 
@@ -48,7 +48,7 @@ constexpr auto integer(std::string_view key, Apply apply, Limits limits, std::st
   return row;
 }
 
-// One of a few numbers, which `All` has in ascending order.
+// The value is one of a few numbers, which `All` has in ascending order.
 template <auto Member, const auto& All>
 constexpr auto one_of(std::string_view key, Apply apply, std::string_view help) {
   using Value = Bare<Member>;

@@ -8,7 +8,7 @@
 
 #include "control/options.h"
 
-// What all kinds of rows of a table of options are made of.
+// All kinds of rows of a table of options are made of this.
 namespace tributary::control::option {
 
 template <auto Member>
@@ -69,7 +69,7 @@ std::string shown(const Option<Config>& option, const std::optional<Value>& valu
   return value ? text(*value) : std::string(option.unset);
 }
 
-// Read and listed by code beside the table, or by functions of its own.
+// Code beside the table reads and lists the option, or functions of its own do.
 template <class Config>
 constexpr Option<Config> by_hand(std::string_view key, Apply apply, std::string_view values,
                                  std::string_view help) {
@@ -84,7 +84,7 @@ constexpr Option<Config> custom(std::string_view key, Apply apply, std::string_v
   return row;
 }
 
-// A row of one member, of `Config` or of what that is derived from: `Read` takes the row, the
+// A row is for one member, of `Config` or of what that is derived from: `Read` takes the row, the
 // reader and the member, `Text` a value that is given.
 template <auto Member, class Config = ConfigOf<Member>, class Read, class Text>
 constexpr auto of_member(std::string_view key, Apply apply, std::string_view values,

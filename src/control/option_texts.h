@@ -9,7 +9,7 @@
 #include "control/join.h"
 #include "control/option_row.h"
 
-// Options that are text, words, and what can be written as text.
+// These options are text, words, and what can be written as text.
 namespace tributary::control::option {
 
 std::string length_range(const Limits& limits);  // "up to 107 bytes"
@@ -29,7 +29,7 @@ constexpr auto text(std::string_view key, Apply apply, std::size_t length_max,
   return row;
 }
 
-// Of a switch or a port. It is part of the path of their settings, and no setting.
+// The label of a switch or a port is part of the path of their settings, and no setting.
 template <auto Member>
 constexpr auto label(std::string_view key, Apply apply, std::string_view help) {
   return of_member<Member>(
@@ -41,7 +41,7 @@ constexpr auto label(std::string_view key, Apply apply, std::string_view help) {
       .unlisted();
 }
 
-// One of `Words`, pairs of a word and what it means.
+// The value is one of `Words`, pairs of a word and what it means.
 template <auto Member, const auto& Words>
 constexpr auto words(std::string_view key, Apply apply, std::string_view help) {
   auto row = of_member<Member>(
@@ -62,7 +62,7 @@ constexpr auto words(std::string_view key, Apply apply, std::string_view help) {
   return row;
 }
 
-// What `Parse` makes of text.
+// The value is what `Parse` makes of text.
 template <auto Member, auto Parse, class Config = ConfigOf<Member>>
 constexpr auto parsed(std::string_view key, Apply apply, std::string_view values,
                       std::string_view help) {

@@ -16,27 +16,27 @@
 
 namespace tributary::control {
 
-// Settings by their path, as `config diff` shows them. What has its default value is listed too, so
-// that two configurations name the same settings.
+// Settings are listed by their path, as `config diff` shows them. What has its default value is
+// listed too, so that two configurations name the same settings.
 struct SettingText {
   std::string text;
-  bool restart = false;  // cannot be put in force while the daemon runs
+  bool restart = false;  // it cannot be put in force while the daemon runs
 };
 using SettingTexts = std::map<std::string, SettingText>;
 
-// When a change takes effect: with a reload; with one that does not raise it; or when the daemon
-// starts again.
+// A change takes effect with a reload; with a reload that does not raise the value; or when the
+// daemon starts again.
 enum class Apply : std::uint8_t { reload, reload_not_upwards, restart };
 
-// How the value is written: as it is, in quotes, in brackets, or as a table, or several, of its
-// own: [switch.bfd], [[switch.port]].
+// The value is written as it is, in quotes, in brackets, or as a table, or several, of its own:
+// [switch.bfd], [[switch.port]].
 enum class Form : std::uint8_t { plain, quoted, bracketed, table, tables };
 
 using Limits = Range<std::uint64_t>;
-// Of seeds: all of TOML's integers, which are signed, from 0.
+// Seeds are all of TOML's integers, which are signed, from 0.
 inline constexpr Limits seeds{0, std::numeric_limits<std::int64_t>::max()};
 
-// One option of a table of the configuration, said once: how it is read, what `config diff` shows
+// One option of a table of the configuration is said once: how it is read, what `config diff` shows
 // and its row in the reference follow from it. What a row cannot say, as how two options go
 // together, is code beside the table.
 template <class Config>
@@ -46,11 +46,11 @@ struct Option {
   std::string_view help{};
   Form form = Form::plain;
   bool is_required = false;
-  std::string_view unset{};     // what is shown for a value that is not given, or zero
+  std::string_view unset{};     // shown for a value that is not given, or zero
   std::string_view fallback{};  // its default in the reference, where no text says it
-  std::string_view values{};    // that there are; else the limits say it
+  std::string_view values{};    // if empty, the limits say which there are
   Limits limits{0, 0};
-  // Null: code beside the table reads the key, or lists it.
+  // Where these are null, code beside the table reads the key, or lists it.
   void (*read)(const Option& option, Reader& reader, Config& out) = nullptr;
   std::string (*text)(const Option& option, const Config& config) = nullptr;
   std::string (*range)(const Limits& limits) = nullptr;
@@ -58,9 +58,9 @@ struct Option {
   constexpr Option required() const { return with(&Option::is_required, true); }
   constexpr Option unset_is(std::string_view shown) const { return with(&Option::unset, shown); }
   constexpr Option default_is(std::string_view said) const { return with(&Option::fallback, said); }
-  // What the limits do not say: how it goes together with others.
+  // The text says what the limits do not: how the option goes together with others.
   constexpr Option values_are(std::string_view said) const { return with(&Option::values, said); }
-  // How it is listed, where its value alone does not say it.
+  // This says how it is listed, where its value alone does not.
   constexpr Option listed_as(std::string (*shown)(const Option&, const Config&)) const {
     return with(&Option::text, shown);
   }
@@ -93,7 +93,7 @@ void read_options(Reader& reader, std::type_identity_t<Options<Config>> options,
   }
 }
 
-// Each option a setting of its own, below `path`.
+// Lists each option as a setting of its own, below `path`.
 template <class Config>
 void list_options(SettingTexts& out, const std::string& path,
                   std::type_identity_t<Options<Config>> options, const Config& config) {
@@ -105,7 +105,7 @@ void list_options(SettingTexts& out, const std::string& path,
   }
 }
 
-// All of them as one setting: "window 2 mtu 1024". What is empty is left out.
+// Returns all of them as one setting: "window 2 mtu 1024". What is empty is left out.
 template <class Config>
 std::string options_line(std::type_identity_t<Options<Config>> options, const Config& config) {
   std::string line;
@@ -118,7 +118,7 @@ std::string options_line(std::type_identity_t<Options<Config>> options, const Co
   return line;
 }
 
-// What the reference says of an option.
+// The reference says this of an option.
 struct OptionRow {
   std::string key;
   std::string help;
@@ -133,12 +133,12 @@ struct OptionTable {
 using OptionTables = std::vector<OptionTable>;
 OptionTable& add_table(OptionTables& tables, std::string name);
 
-// `key` as the reference shows it: with a `*` where it is required, with its path where it is a
-// table in `table`.
+// Returns `key` as the reference shows it: with a `*` where it is required, with its path where it
+// is a table in `table`.
 std::string shown_key(std::string_view table, std::string_view key, Form form, bool required);
-// `value` in the marks of code, and in quotes.
+// Returns `value` in the marks of code, and in quotes.
 std::string as_quoted(std::string_view value);
-// `value` as it is written in a file.
+// Returns `value` as it is written in a file.
 std::string as_written(std::string_view value, Form form);
 
 template <class Config>
@@ -161,7 +161,7 @@ void describe_options(Options<Config> options, OptionTable& out) {
   }
 }
 
-// As tables of Markdown, each below a heading with its name.
+// Writes tables of Markdown, each below a heading with its name.
 std::string to_markdown(const OptionTables& tables);
 
 }  // namespace tributary::control

@@ -17,7 +17,7 @@
 
 namespace tributary::control {
 
-// What a method answers.
+// A method answers this.
 using Answer = tl::expected<nlohmann::json, Failure>;
 
 inline tl::unexpected<Failure> failure(ErrorCode code, std::string message,
@@ -25,7 +25,8 @@ inline tl::unexpected<Failure> failure(ErrorCode code, std::string message,
   return tl::unexpected(Failure{code, std::move(message), std::move(details)});
 }
 
-// Typed access to the members of `params`. The first problem is kept; further reads are harmless.
+// Params gives typed access to the members of `params`. The first problem is kept; further reads
+// are harmless.
 class Params {
  public:
   static constexpr std::size_t rows_default = 1000;
@@ -66,7 +67,7 @@ class Params {
     return static_cast<std::size_t>(value);
   }
 
-  // Complains about members that nobody read. To be called before anything is done.
+  // Complains about members that nobody read. It is to be called before anything is done.
   tl::expected<void, Failure> finish() {
     for (const auto& [key, value] : params_.items()) {
       if (std::find(known_.begin(), known_.end(), key) == known_.end()) {

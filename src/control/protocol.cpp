@@ -16,7 +16,7 @@ tl::unexpected<Failure> malformed(std::string message) {
   return tl::unexpected(Failure{ErrorCode::malformed, std::move(message), nullptr});
 }
 
-// Nesting of a JSON text, counted before it is parsed. Exact for valid JSON.
+// Counts the nesting of a JSON text before it is parsed. This is exact for valid JSON.
 bool nested_deeper_than(std::string_view text, std::size_t max) {
   std::size_t depth = 0;
   bool quoted = false;

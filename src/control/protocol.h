@@ -13,7 +13,7 @@
 
 namespace tributary::control {
 
-// Messages on the control socket: a big-endian 32-bit length, then so many bytes of JSON
+// A message on the control socket is a big-endian 32-bit length, then so many bytes of JSON
 // (docs/reference/control-protocol.md). What a peer sends is never trusted: its size and nesting
 // are bounded before anything is parsed.
 inline constexpr int protocol_version = 1;
@@ -22,20 +22,20 @@ inline constexpr std::size_t request_bytes_max = 1024 * 1024;
 inline constexpr std::size_t reply_bytes_max = 16 * 1024 * 1024;
 inline constexpr std::size_t json_depth_max = 32;
 
-// Why a request was not answered with a result. The names are on the wire.
+// Says why a request was not answered with a result. The names are on the wire.
 enum class ErrorCode : std::uint8_t {
-  malformed,  // not a request: JSON, depth, members, types
-  version,    // of another protocol version
+  malformed,  // it is no request: JSON, depth, members, types
+  version,    // it is of another protocol version
   unknown_method,
   invalid_params,
   configuration,  // the configuration sent along is wrong; `details` lists why
-  refused,        // understood, but cannot be done
+  refused,        // it is understood, but cannot be done
   late,           // a packet core did not answer in time; nothing is known
   busy,           // too many clients
   internal,
 };
 std::string_view name(ErrorCode code);
-// The code of this name; `internal` for names of the future.
+// Returns the code of this name; `internal` for names of the future.
 ErrorCode error_code(std::string_view name);
 
 struct Failure {
@@ -50,17 +50,17 @@ struct Request {
   nlohmann::json params = nlohmann::json::object();
 };
 
-// JSON text to a value, or why not. Never throws, whatever the bytes.
+// Turns JSON text into a value, or says why not. It never throws, whatever the bytes.
 tl::expected<nlohmann::json, std::string> parse_json(std::string_view text);
 
 tl::expected<Request, Failure> parse_request(std::string_view text);
 std::string request_text(const Request& request);
 std::string reply_text(std::uint64_t id, const nlohmann::json& result);
 std::string reply_text(std::uint64_t id, const Failure& failure);
-// The result in a reply to request `id`, or the failure it carries.
+// Returns the result in a reply to request `id`, or the failure it carries.
 tl::expected<nlohmann::json, Failure> parse_reply(std::string_view text, std::uint64_t id);
 
-// `message` behind its length.
+// Returns `message` behind its length.
 std::string framed(std::string_view message);
 
 // Cuts a stream of bytes into messages.
@@ -69,7 +69,7 @@ class FrameDecoder {
   explicit FrameDecoder(std::size_t message_bytes_max) : max_(message_bytes_max) {}
 
   void append(std::string_view bytes) { buffer_.append(bytes); }
-  // The next whole message; it stays valid until the next call of any member.
+  // Returns the next whole message; it stays valid until the next call of any member.
   std::optional<std::string_view> next();
   // The announced length is beyond the limit, or zero: nothing after it makes sense.
   bool broken() const { return broken_; }

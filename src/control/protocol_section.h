@@ -17,34 +17,34 @@
 
 namespace tributary::control {
 
-// What the configuration of a switch has to know of one protocol. Each protocol's folder defines
+// The configuration of a switch has to know this of one protocol. Each protocol's folder defines
 // its own, `config_section`.
 struct ProtocolSection {
   std::string_view name;  // of the table: [switch.canary]
   std::string_view help;  // one line for the reference
-  // What its engine sends has the switch's own address.
+  // If true, what its engine sends has the switch's own address.
   bool needs_address = false;
 
   // Reads the table into out.config.protocols. What check() needs is kept in out.drafts.
   void (*read)(Reader& reader, SwitchDraft& out);
-  // Looks up the ports that the table names, and finds what contradicts itself. May be null.
+  // Looks up the ports that the table names, and finds what contradicts itself. It may be null.
   void (*check)(SwitchDraft& draft, Diagnostics& diagnostics) = nullptr;
-  // Finds what contradicts itself on several switches. May be null.
+  // Finds what contradicts itself on several switches. It may be null.
   void (*check_fabric)(const ConfigDraft& draft, Diagnostics& diagnostics) = nullptr;
   // Lists the settings of a switch on which the protocol is on, below `path`.
   void (*list)(SettingTexts& out, const std::string& path, const switching::SwitchConfig& config);
-  // Its tables for the reference.
+  // Adds its tables for the reference.
   void (*describe)(OptionTables& out);
 
-  // Packets that its engine may keep beside those of daemon.packets. Null: none.
+  // Returns how many packets its engine may keep beside those of daemon.packets. Null: none.
   std::uint32_t (*packets)(const std::any& settings) = nullptr;
-  // Frames that a port may be sent at once by its hosts. Null: no more than is usual.
+  // Returns how many frames a port may be sent at once by its hosts. Null: no more than is usual.
   std::uint64_t (*frames_at_once)(const std::any& settings) = nullptr;
-  // Null: it takes no trees from a controller.
+  // If null, it takes no trees from a controller.
   const TreeSupport* trees = nullptr;
 };
 
-// Those of all protocols, by their rows in protocols/list.h.
+// Returns those of all protocols, by their rows in protocols/list.h.
 std::span<const ProtocolSection* const> protocol_sections();
 
 // Calls `use` with the section and the settings of each protocol that is on.
@@ -68,12 +68,12 @@ void for_each_with_trees(const switching::SwitchConfig& config, Use use) {
   });
 }
 
-// That protocol's, if it takes trees; else null.
+// Returns that protocol's, if it takes trees; else null.
 const ProtocolSection* tree_section(std::string_view name);
-// The first of those that take trees: that of a tree whose engine is not said.
+// Returns the first of those that take trees: a tree has it whose engine is not said.
 std::string_view first_tree_engine();
 
-// "h1, h2".
+// Returns names as in "h1, h2".
 std::string ports_text(const std::vector<PortIndex>& ports, const switching::SwitchConfig& config);
 
 }  // namespace tributary::control

@@ -5,8 +5,8 @@
 
 namespace tributary::control {
 
-// Every option of a configuration, with its default, its range, and whether a reload takes it, and
-// the counters of ports: tables of Markdown, of which docs/reference is made.
+// Writes every option of a configuration, with its default, its range, and whether a reload takes
+// it, and the counters of ports. These are tables of Markdown, of which docs/reference is made.
 std::string reference_text();
 
 }  // namespace tributary::control

@@ -46,8 +46,8 @@ Added add_tree(switching::SwitchConfig& config, const std::set<std::uint32_t>& o
   return added;
 }
 
-// Before any trees are added: those of the file cannot be changed by a controller, which changes
-// the others switch by switch.
+// This is checked before any trees are added: a controller cannot change those of the file, and it
+// changes the others switch by switch.
 Added check_others(const DaemonConfig& config, const RuntimeTrees& trees) {
   for (const auto& [switch_name, parts] : trees) {
     for (const auto& other : config.switches) {

@@ -13,8 +13,8 @@
 
 namespace tributary::control {
 
-// The aggregation trees that were installed over the control socket, beside those of the
-// configuration file: by the name of the switch, in the order of job and tree.
+// These aggregation trees were installed over the control socket, beside those of the configuration
+// file. They are by the name of the switch, in the order of job and tree.
 using RuntimeTrees = std::map<std::string, std::vector<TreePart>>;
 
 // Takes the trees of `jobs` away from a switch and gives it `added`.
@@ -26,7 +26,7 @@ RuntimeTrees with_change(RuntimeTrees trees, const std::string& switch_name,
 // says why and what helps; then `config` is of no use.
 tl::expected<void, std::string> add_trees(DaemonConfig& config, const RuntimeTrees& trees);
 
-// `current` with the trees of the file, `given`, and those installed at run time, `trees`.
+// Returns `current` with the trees of the file, `given`, and those installed at run time, `trees`.
 tl::expected<DaemonConfig, std::string> with_trees(DaemonConfig current, const DaemonConfig& given,
                                                    const RuntimeTrees& trees);
 

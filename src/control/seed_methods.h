@@ -8,7 +8,7 @@
 
 namespace tributary::control {
 
-// `seed.set`: a controller gives a switch the seed of its level of the fabric, or takes it back.
+// By `seed.set` a controller gives a switch the seed of its level of the fabric, or takes it back.
 Answer set_seed(Backend& backend, const nlohmann::json& given);
 
 }  // namespace tributary::control

@@ -35,8 +35,8 @@ std::uint64_t tag_of(Operation operation, std::size_t client) {
   return (static_cast<std::uint64_t>(client) << 8) | static_cast<std::uint64_t>(operation);
 }
 
-// One connection, or a free place (without a descriptor). A place is free again only when the
-// kernel has let go of its buffers.
+// A session is one connection, or a free place (without a descriptor). A place is free again only
+// when the kernel has let go of its buffers.
 struct Session {
   FileDescriptor fd;
   ucred peer{};
@@ -46,14 +46,14 @@ struct Session {
   std::size_t reply_sent = 0;
   bool in_flight = false;  // one receive or send is with the kernel
   bool closing = false;
-  SteadyTime idle_since;   // last completed message
-  SteadyTime stuck_since;  // start of the message or reply that is under way
+  SteadyTime idle_since;   // when the last message was complete
+  SteadyTime stuck_since;  // when the message or reply that is under way began
 
   bool under_way() const { return !reply.empty() || decoder.partial(); }
 };
 
-// Accepted when no place was free. Places of clients that have hung up become free when the kernel
-// has said so, which it may do after the next one has come.
+// The connection was accepted when no place was free. Places of clients that have hung up become
+// free when the kernel has said so, which it may do after the next one has come.
 struct PendingConnection {
   FileDescriptor fd;
   SteadyTime since;
@@ -101,7 +101,7 @@ class Server::Implementation {
   }
 
  private:
-  // False where the queue has no room, which is longer than all that can be under way at once.
+  // Returns false where the queue has no room; it is longer than all that can be under way at once.
   template <class Prepare>
   bool submit(Operation operation, std::size_t client, Prepare prepare) {
     io_uring_sqe* sqe = io_uring_get_sqe(&ring_);
@@ -182,7 +182,7 @@ class Server::Implementation {
           break;
         case Operation::wake:
           watching_ = false;
-          options_.wake_fd = result < 0 ? -1 : options_.wake_fd;  // nothing that can be waited for
+          options_.wake_fd = result < 0 ? -1 : options_.wake_fd;  // it cannot be waited for
           break;
       }
     }
@@ -234,7 +234,7 @@ class Server::Implementation {
                  peer.pid, peer.uid, peer.gid);
     const std::string busy =
         framed(reply_text(0, Failure{ErrorCode::busy, "too many clients; try again", {}}));
-    // It fits the empty buffer of a new socket; if it does not, there is nobody to tell.
+    // The reply fits the empty buffer of a new socket; if it does not, there is nobody to tell.
     if (send(fd, busy.data(), busy.size(), MSG_DONTWAIT | MSG_NOSIGNAL) < 0) {
       spdlog::debug("control: refused client is gone");
     }
@@ -316,7 +316,7 @@ class Server::Implementation {
     spdlog::warn("control: client closed: {} (pid {}, uid {})", why, client.peer.pid,
                  client.peer.uid);
     client.closing = true;
-    shutdown(client.fd.get(), SHUT_RDWR);  // completes what is in flight
+    shutdown(client.fd.get(), SHUT_RDWR);  // this completes what is in flight
     if (!client.in_flight) {
       release(index);
     }

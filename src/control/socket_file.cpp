@@ -28,16 +28,16 @@ bool is_surely_no_directory(file_type type) {
   return type != file_type::directory && type != file_type::none && type != file_type::unknown;
 }
 
-// Whether the process that listens has ended. The kernel keeps its socket for a while where it was
-// killed: what its io_uring had begun holds it.
+// Says whether the process that listens has ended. The kernel keeps its socket for a while where it
+// was killed: what its io_uring had begun holds it.
 bool listener_has_ended(const FileDescriptor& connection) {
   ucred listener{};
   socklen_t size = sizeof(listener);
   if (getsockopt(connection.get(), SOL_SOCKET, SO_PEERCRED, &listener, &size) != 0 ||
       listener.pid <= 0) {
-    return false;  // one of another pid namespace has no number here
+    return false;  // a listener of another pid namespace has no number here
   }
-  // Not pidfd_open(): what glibc 2.36 declares is not there for C++.
+  // pidfd_open() is not called: what glibc 2.36 declares is not there for C++.
   const FileDescriptor process(static_cast<int>(syscall(SYS_pidfd_open, listener.pid, 0)));
   if (!process) {
     return errno == ESRCH;

@@ -8,26 +8,27 @@
 
 namespace tributary::control {
 
-// Bytes of a path, without the terminating zero (unix(7)).
+// A path has at most so many bytes, without the terminating zero (unix(7)).
 inline constexpr std::size_t unix_path_max = sizeof sockaddr_un::sun_path - 1;
 
-// What is found where a Unix socket is to be made.
+// This is found where a Unix socket is to be made.
 enum class SocketFile {
   none,
   other,   // a file of another kind
   served,  // somebody listens
-  stale,   // of somebody who has gone
+  stale,   // it was somebody's who has gone
   unknown  // errno says why
 };
 
 // `type` is that of the socket, or another one: then whoever listens does not notice.
 SocketFile look_at_socket(const std::string& path, int type);
 
-// Which directory is missing for a socket at `path`: the one that it lies in, or the one above
-// that, as a daemon makes the first. No value if none is, or if that cannot be seen.
+// Says which directory is missing for a socket at `path`: the one that it lies in, or the one above
+// that, as a daemon makes the first. There is no value if none is missing, or if that cannot be
+// seen.
 std::optional<std::string> missing_directory(const std::string& path);
 
-// Empty if the path is empty or too long.
+// Returns no value if the path is empty or too long.
 std::optional<sockaddr_un> unix_address(const std::string& path);
 
 }  // namespace tributary::control

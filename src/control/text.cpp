@@ -22,7 +22,7 @@ struct Unit {
   std::uint64_t factor;
 };
 
-// Smallest first.
+// Smaller units come first.
 constexpr Unit duration_units[] = {{"ns", 1},
                                    {"us", 1'000},
                                    {"ms", 1'000'000},
@@ -103,7 +103,7 @@ Parsed<forwarding::InterfaceAddress> parse_with_length4(std::string_view text,
   return parse_with_length<forwarding::InterfaceAddress>(text, example, "IPv4", 32, ipv4_of);
 }
 
-// Why no host can have this address; empty if one can.
+// Says why no host can have this address; empty if one can.
 std::string unusable(wire::Ipv4Address address) {
   const std::uint32_t first = address.value() >> 24;
   if (first == 0) {
@@ -118,7 +118,7 @@ std::string unusable(wire::Ipv4Address address) {
   return {};
 }
 
-// "10", or "30-39".
+// The text is "10", or "30-39".
 std::optional<forwarding::VidRange> parse_vid_range(std::string_view text) {
   forwarding::VidRange range;
   const auto* const end = text.data() + text.size();

@@ -15,7 +15,8 @@
 
 namespace tributary::control {
 
-// What is wrong with a piece of text that an operator wrote, and what would be right.
+// A Complaint says what is wrong with a piece of text that an operator wrote, and what would be
+// right.
 struct Complaint {
   std::string message;
   std::string hint;
@@ -29,13 +30,13 @@ Parsed<std::uint64_t> parse_rate(std::string_view text);       // bit kbit Mbit 
 Parsed<std::uint64_t> parse_size(std::string_view text);       // B kB MB GB KiB MiB GiB
 Parsed<wire::MacAddress> parse_mac(std::string_view text);     // of one station: no group, not zero
 Parsed<wire::Ipv4Address> parse_ipv4(std::string_view text);   // of one host
-Parsed<wire::IpAddress> parse_ip(std::string_view text);       // the same, of either version
+Parsed<wire::IpAddress> parse_ip(std::string_view text);       // of one host, of either version
 Parsed<wire::Ipv4Address> parse_group(std::string_view text);  // of a multicast group
 Parsed<forwarding::Prefix> parse_prefix(std::string_view text);  // no host bits set
 Parsed<forwarding::InterfaceAddress> parse_interface_address(std::string_view text);
 Parsed<forwarding::Prefix6> parse_prefix6(std::string_view text);
 Parsed<forwarding::InterfaceAddress6> parse_interface_address6(std::string_view text);
-Parsed<wire::IpAddress> parse_ipv6(std::string_view text);     // of one host, and not of one link
+Parsed<wire::IpAddress> parse_ipv6(std::string_view text);     // of one host, and not link-local
 Parsed<forwarding::VidSet> parse_vids(std::string_view text);  // "10,20,30-39"
 
 std::string to_string(wire::Ipv4Address address);
@@ -46,7 +47,7 @@ std::string to_string(const forwarding::InterfaceAddress& address);
 std::string to_string(const forwarding::Prefix6& prefix);
 std::string to_string(const forwarding::InterfaceAddress6& address);
 std::string to_string(const forwarding::VidSet& vids);
-// In the largest unit that divides the value.
+// Quantities are written in the largest unit that divides the value.
 std::string duration_text(Duration duration);
 std::string rate_text(std::uint64_t bits_per_second);
 std::string size_text(std::uint64_t bytes);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Addresses and prefixes of IPv6.
+// Here addresses and prefixes of IPv6 are read.
 #include <arpa/inet.h>
 #include <array>
 #include <optional>
@@ -62,7 +62,7 @@ Parsed<forwarding::InterfaceAddress6> parse_interface_address6(std::string_view 
     return tl::unexpected(Complaint{"prefix of " + quoted(text) + " is too wide",
                                     "an interface's prefix has 16 to 128 bits, mostly 64"});
   }
-  // RFC 4291, 2.6.1: all routers of the prefix have it.
+  // All routers of the prefix have this address (RFC 4291, 2.6.1).
   if (parsed->length < 127 && prefix_of(*parsed).network == parsed->address) {
     return tl::unexpected(Complaint{quoted(text) + " is the anycast address of its routers",
                                     "choose an address behind it"});

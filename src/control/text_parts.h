@@ -8,19 +8,19 @@
 
 #include "control/text.h"
 
-// What the readers of both versions of IP have in common. Included by text*.cpp only.
+// The readers of both versions of IP have this in common. Only text*.cpp includes it.
 namespace tributary::control {
 
-// At most so much of it as a line of a message takes.
+// Quotes at most so much of it as a line of a message takes.
 inline std::string quoted(std::string_view text) {
   return "`" + std::string(text.substr(0, 64)) + "`";
 }
 
-// As inet_pton(3) reads it, which would not see what stands behind a zero.
+// Reads as inet_pton(3) does, which would not see what stands behind a zero.
 bool parse_octets(int family, std::string_view text, void* octets);
 
-// "ADDRESS/LENGTH" of a version of IP: `address_of` reads its addresses, and says nothing of what
-// is none.
+// Reads "ADDRESS/LENGTH" of a version of IP: `address_of` reads its addresses, and returns nothing
+// for what is none.
 template <class Interface, class AddressOf>
 Parsed<Interface> parse_with_length(std::string_view text, std::string_view example,
                                     std::string_view version, unsigned longest,

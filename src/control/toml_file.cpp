@@ -21,10 +21,11 @@ ConfigErrors whole_file(const std::string& name, std::string message, std::strin
   return {{name, 0, 0, std::move(message), std::move(hint)}};
 }
 
-// Of what follows `before`, both from 1. A character of UTF-8 has one byte that continues none.
+// Returns line and column of what follows `before`, both from 1. A character of UTF-8 has one byte
+// that continues none.
 std::pair<std::uint32_t, std::uint32_t> line_and_column(std::string_view before) {
   const auto lines = std::count(before.begin(), before.end(), '\n');
-  const auto line = before.substr(before.rfind('\n') + 1);  // all of it if that is the first
+  const auto line = before.substr(before.rfind('\n') + 1);  // all of it if that is the first line
   const auto characters = std::count_if(line.begin(), line.end(), [](char byte) {
     return (static_cast<unsigned char>(byte) & 0xc0u) != 0x80u;
   });

@@ -11,9 +11,9 @@
 
 namespace tributary::control {
 
-// A file that somebody wrote, of bounded size.
+// Reads a file that somebody wrote, of bounded size.
 tl::expected<std::string, ConfigErrors> read_file(const std::string& path);
-// TOML that does not nest without bound. `name` is what errors call the file.
+// Parses TOML that does not nest without bound. `name` is what errors call the file.
 tl::expected<toml::table, ConfigErrors> parse_document(std::string_view text,
                                                        const std::string& name);
 

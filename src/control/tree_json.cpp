@@ -17,7 +17,7 @@ constexpr std::size_t name_bytes_max = 64;
 constexpr std::size_t addresses_max = 65536;
 constexpr std::size_t settings_max = 16;
 
-// How members are read: false where a value is none of its kind.
+// These functions read members, and return false where a value is none of their kind.
 
 template <class T>
 bool read_number(const json& value, T& out) {
@@ -41,7 +41,7 @@ bool read_optional_name(const json& value, std::optional<std::string>& out) {
   return value.is_null() || read_name(value, out.emplace());
 }
 
-// Unspecified is one, too: of anybody.
+// The unspecified address is one, too: it is anybody's.
 bool read_address(const json& value, wire::Ipv4Address& out) {
   std::string text;
   if (!read_name(value, text)) {
@@ -173,7 +173,7 @@ tl::expected<TreePart, std::string> read_tree(const json& value,
   return part;
 }
 
-// Null where it is unspecified.
+// An unspecified address is null.
 json address_json(wire::Ipv4Address address) {
   return address.is_unspecified() ? json(nullptr) : json(to_string(address));
 }
@@ -199,7 +199,7 @@ json to_json(const TreePart& part) {
       object[key] = std::move(value);
     }
   };
-  if (part.engine != first_tree_engine()) {  // which programs of before do not know
+  if (part.engine != first_tree_engine()) {  // programs of before do not know the member
     object["engine"] = part.engine;
   }
   put("group", address_json(part.group));

@@ -12,15 +12,15 @@
 
 namespace tributary::control {
 
-// A switch's part of a tree in the control protocol, in the state file and in what tributaryctl
-// prints.
+// A switch's part of a tree is written so in the control protocol, in the state file and in what
+// tributaryctl prints.
 nlohmann::json to_json(const TreePart& part);
 
-// What has become of it since it was installed.
+// The status says what has become of the tree since it was installed.
 nlohmann::json to_json(const engine::TreeStatus& status);
 
-// Parts from a list; the error says what is wrong with which one. Members that are not known are
-// refused, but for those in `passed_over`.
+// Reads parts from a list; the error says what is wrong with which one. Members that are not known
+// are refused, but for those in `passed_over`.
 tl::expected<std::vector<TreePart>, std::string> read_trees(
     const nlohmann::json& list, const std::vector<std::string>& passed_over = {});
 

@@ -78,7 +78,7 @@ tl::expected<Jobs, Failure> read_jobs(const json& list) {
   return jobs;
 }
 
-// Whether the switch is there and the trees fit; then puts them in force.
+// Finds out whether the switch is there and the trees fit, and then puts them in force.
 tl::expected<void, Failure> change(Backend& backend, const std::string& switch_name,
                                    const Jobs& jobs, const std::vector<TreePart>& added,
                                    bool check) {

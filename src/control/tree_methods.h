@@ -8,7 +8,7 @@
 
 namespace tributary::control {
 
-// The methods tree.* of the control protocol.
+// These are the methods tree.* of the control protocol.
 Answer list_trees(Backend& backend, std::size_t limit);
 Answer install_trees(Backend& backend, const nlohmann::json& params);
 Answer remove_trees(Backend& backend, const nlohmann::json& params);

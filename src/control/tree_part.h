@@ -12,14 +12,14 @@
 
 namespace tributary::control {
 
-// What a switch can wait for in one tree.
+// A switch can wait for so many in one tree.
 inline constexpr std::size_t tree_children_max = 64;
 inline constexpr std::size_t trees_per_job_max = 16;
 
-// Numbers that a protocol's trees are set up with, by their names: {"window", 2}.
+// A protocol's trees are set up with numbers that have names: {"window", 2}.
 using TreeSettings = std::map<std::string, std::uint32_t>;
 
-// What one switch is told of one aggregation tree: whom it waits for, and where the root is. The
+// One switch is told this of one aggregation tree: whom it waits for, and where the root is. The
 // protocol that adds up uses what it needs of it.
 struct TreePart {
   std::uint32_t job = 0;
@@ -28,16 +28,17 @@ struct TreePart {
   std::vector<std::string> children;  // ports: the hosts by rank, then the switches below
   std::optional<std::string> parent;  // no value: this switch is the root
   std::uint16_t workers = 0;          // of the job
-  std::uint16_t workers_below = 0;    // of those, under this switch
-  std::uint16_t quorum = 0;           // that a result needs
-  // By child, and of the parent: where their packets have to come from. Unspecified: from anywhere.
+  std::uint16_t workers_below = 0;    // of these, under this switch
+  std::uint16_t quorum = 0;           // workers that a result needs
+  // The packets of each child, and of the parent, have to come from these addresses; unspecified:
+  // from anywhere.
   std::vector<wire::Ipv4Address> child_addresses{};
   wire::Ipv4Address parent_address{};
   std::string engine{};                      // the protocol's name
   std::vector<wire::Ipv4Address> members{};  // all workers by rank; none: the protocol does not ask
-  // Of those, which are behind each switch below, in the order of `children`.
+  // These members are behind each switch below, in the order of `children`.
   std::vector<std::vector<wire::Ipv4Address>> racks{};
-  TreeSettings settings{};  // what is not named has its default
+  TreeSettings settings{};  // settings that are not named have their defaults
 
   friend bool operator==(const TreePart&, const TreePart&) = default;
 };

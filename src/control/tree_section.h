@@ -16,15 +16,15 @@
 #include "control/tree_ports.h"
 #include "switch/config.h"
 
-// What the configuration's sections of protocols that add up along trees have in common.
+// The configuration's sections of protocols that add up along trees have this in common.
 namespace tributary::control {
 
 inline constexpr std::uint32_t tree_job_max = std::numeric_limits<std::uint32_t>::max();
-// Of ranks, and of what else a tree's packets number in 16 bits.
+// A tree has at most so many ranks, and so many of what else its packets number in 16 bits.
 inline constexpr std::uint16_t tree_count_max = std::numeric_limits<std::uint16_t>::max() - 1;
 
-// The rows that every table of trees has. `Tree` is derived from engine::TreePlace. What is
-// unlisted is in the path of a tree's setting, or in tree_text().
+// Every table of trees has these rows. `Tree` is derived from engine::TreePlace. What is unlisted
+// is in the path of a tree's setting, or in tree_text().
 template <class Tree>
 struct TreeRows {
   static constexpr Option<Tree> job(std::string_view help) {
@@ -74,7 +74,7 @@ struct TreeRows {
   }
 };
 
-// What a protocol with the settings `Config` remembers of its trees for check_trees(), in their
+// A protocol with the settings `Config` remembers this of its trees for check_trees(), in their
 // order.
 template <class Config>
 struct TreeDrafts {
@@ -83,7 +83,7 @@ struct TreeDrafts {
 };
 
 // Looks up the ports of a protocol's trees, and finds what is wrong with them: each by itself, and
-// beside those before it. Precondition: the protocol is on, and remembers its trees.
+// beside those before it. The protocol has to be on, and to remember its trees.
 template <class Config>
 void check_trees(SwitchDraft& draft, Diagnostics& diagnostics) {
   auto& config = draft.config.protocols.get<Config>();
@@ -99,7 +99,7 @@ void check_trees(SwitchDraft& draft, Diagnostics& diagnostics) {
   }
 }
 
-// One tree's setting, with its listed options.
+// Returns one tree's setting, with its listed options.
 template <class Tree>
 std::string tree_text(const Tree& tree, std::type_identity_t<Options<Tree>> options,
                       const switching::SwitchConfig& config) {

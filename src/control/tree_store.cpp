@@ -40,9 +40,9 @@ bool write_file(const std::string& path, int flags, std::string_view text) {
   return file && write_all(file.get(), text).empty() && fsync(file.get()) == 0;
 }
 
-// Where a disk is full, what becomes shorter still has room, in the place of what is there. Only a
-// machine that stops in the middle of this loses what was kept. The file is as long as before until
-// all is written, so that it is whole when only the daemon stops.
+// Where a disk is full, a text of at most the old length still has room, in the place of the old
+// one. Only a machine that stops in the middle of this loses what was kept. The file is as long as
+// before until all is written, so that it is whole when only the daemon stops.
 bool write_over(const std::string& path, std::string text) {
   std::error_code error;
   const auto length = std::filesystem::file_size(path, error);
@@ -183,7 +183,7 @@ tl::expected<void, std::string> save_state(const std::string& path, const Runtim
     return system_error(fresh);
   }
   const auto directory = std::filesystem::path(path).parent_path();
-  // Against a loss of power; a file system that cannot has done its best.
+  // The directory is synced against a loss of power; a file system that cannot has done its best.
   fsync(open_file(directory.empty() ? "." : directory.string(), O_RDONLY | O_DIRECTORY).get());
   return {};
 }

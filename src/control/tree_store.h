@@ -10,10 +10,11 @@
 
 namespace tributary::control {
 
-// Where a daemon keeps the trees and seeds that it got while it runs; empty: nowhere.
+// Returns where a daemon keeps the trees and seeds that it got while it runs; empty: nowhere.
 std::string state_path(const DaemonConfig& config);
 
-// Reads what was kept; nothing if there is no file. The error says what is wrong with it.
+// load_state() reads what was kept; nothing if there is no file. The error says what is wrong with
+// it.
 struct RuntimeState {
   RuntimeTrees trees;
   RuntimeSeeds seeds;
@@ -22,8 +23,8 @@ tl::expected<RuntimeState, std::string> load_state(const std::string& path);
 // Replaces what was kept: all of it or, with an error, nothing.
 tl::expected<void, std::string> save_state(const std::string& path, const RuntimeState& state);
 
-// What a daemon that starts takes up again. What cannot be read, and trees that do not fit `config`
-// any more, are left out, and the log says so.
+// Returns what a daemon that starts takes up again. What cannot be read, and trees that do not fit
+// `config` any more, are left out, and the log says so.
 RuntimeState restore_state(const DaemonConfig& config);
 
 }  // namespace tributary::control

@@ -18,19 +18,19 @@
 
 namespace tributary::control {
 
-// What trees a protocol can use, for who places them.
+// A placement of trees has to know what trees a protocol can use.
 struct TreeLimits {
   std::size_t trees_max = trees_per_job_max;  // of one job
   bool groups = true;                         // each tree has a multicast group of its own
   bool members = false;  // switches are told the workers' addresses: each host has to have one
   bool quorums = true;   // a result may lack workers
-  // The setting of the protocol's table that gives a switch room for trees.
+  // This setting of the protocol's table gives a switch room for trees.
   std::string_view memory = "packet_memory";
 
   friend bool operator==(const TreeLimits&, const TreeLimits&) = default;
 };
 
-// A job whose trees have their places.
+// The trees of this job have their places.
 struct JobTrees {
   std::uint32_t job = 0;
   std::vector<wire::Ipv4Address> groups;  // of its trees, by their ids
@@ -40,30 +40,30 @@ struct JobTrees {
 
 using Environment = std::vector<std::pair<std::string, std::string>>;
 
-// How a protocol takes aggregation trees that a controller sets up while the daemon runs.
+// This is how a protocol takes aggregation trees that a controller sets up while the daemon runs.
 struct TreeSupport {
   TreeLimits limits;
-  // That a job may set: the names of TreePart::settings.
+  // A job may set these: they are the names of TreePart::settings.
   std::span<const std::string_view> settings;
 
-  // Of switches on which the protocol is on:
+  // The following functions are for switches on which the protocol is on.
 
   // Adds a tree to the protocol's settings. The error says what does not fit, and what helps; then
   // `config` is of no use.
   tl::expected<void, std::string> (*add)(switching::SwitchConfig& config, const TreePart& part);
-  // Why the file's settings of another switch of the daemon forbid the tree; empty: they do not.
-  // Null: they never do.
+  // Says why the file's settings of another switch of the daemon forbid the tree; empty: they do
+  // not. Null: they never do.
   std::string (*conflict)(const switching::SwitchConfig& other, const TreePart& part) = nullptr;
-  // The trees in these settings.
+  // Returns the trees in these settings.
   std::vector<TreePart> (*list)(const switching::SwitchConfig& config);
-  // Memory for trees, as `tree.list` tells it: "trees_max", and what that follows from.
+  // Returns the memory for trees, as `tree.list` tells it: "trees_max", and what that follows from.
   nlohmann::json (*room)(const switching::SwitchConfig& config);
 
-  // What a job's workers are to be started with, beside the algorithm and the job.
+  // A job's workers are to be started with this, beside the algorithm and the job.
   Environment (*environment)(const JobTrees& job);
 };
 
-// The port of that name; the error says that there is none.
+// Returns the port of that name; the error says that there is none.
 tl::expected<PortIndex, std::string> find_port(const switching::SwitchConfig& config,
                                                const std::string& name);
 

@@ -7,9 +7,9 @@
 
 namespace tributary::control {
 
-// The word of `words` that `word` may be a misspelling of; empty if none is near.
+// Returns the word of `words` that `word` may be a misspelling of; empty if none is near.
 std::string nearest(std::string_view word, const std::vector<std::string_view>& words);
-// "a, b, c", cut where it gets long.
+// Returns "a, b, c", cut where it gets long.
 std::string joined(const std::vector<std::string_view>& words);
 
 }  // namespace tributary::control
