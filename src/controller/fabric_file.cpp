@@ -34,7 +34,7 @@ constexpr std::size_t workers_max = std::numeric_limits<std::uint16_t>::max() - 
 
 using Place = std::pair<std::size_t, std::string>;  // a switch's port
 
-// A fabric between reading and checking.
+// These are parts of a fabric between reading and checking.
 struct LinkText {
   std::optional<PortReference> a, b;
   const toml::table* source = nullptr;
@@ -71,7 +71,7 @@ Parsed<GroupRange> parse_groups(std::string_view text) {
   if ((first >> 8) == 0xe00000) {
     return tl::unexpected(Complaint{"224.0.0.0/24 belongs to the protocols of routers", hint});
   }
-  // The first address of a prefix looks like a network's.
+  // The first address of a prefix looks like a network's, so it is left out.
   return GroupRange{wire::Ipv4Address(prefix->length < 31 ? first + 1 : first),
                     wire::Ipv4Address(last)};
 }
@@ -161,7 +161,7 @@ class FabricReader {
     }
   }
 
-  // By which protocol the job's switches add up, and what it may be told.
+  // Reads by which protocol the job's switches add up, and what that may be told.
   static void read_algorithm(Reader& reader, JobText& job) {
     job.engine = control::first_tree_engine();
     reader.text("algorithm", job.engine);
@@ -296,7 +296,7 @@ class FabricReader {
     }
   }
 
-  // As many as the hosts make of the same share.
+  // A result needs as many workers as this share of the job's hosts.
   static std::uint16_t quorum_of(const JobText& text) {
     constexpr double rounding = 1e-9;
     const double needed = text.share * static_cast<double>(text.hosts.size());

@@ -12,14 +12,13 @@
 
 namespace tributary::controller {
 
-// Where a switch is asked and told.
+// A switch is asked and told here.
 struct ControlPoint {
   std::string socket;
-  std::string ssh;  // "user@host" on which the socket is; empty: this machine
+  std::string ssh;  // the socket is on this "user@host"; empty: on this machine
 };
 
-// A fabric and the jobs that are to run on it, as an operator wrote them down
-// (docs/reference/fabric.md).
+// An operator wrote down a fabric and the jobs that are to run on it (docs/reference/fabric.md).
 struct FabricFile {
   Topology topology;
   std::vector<ControlPoint> points;  // by switch
@@ -27,7 +26,7 @@ struct FabricFile {
   std::vector<double> shares;  // by job: of its workers, those that a result needs
   GroupRange groups{wire::Ipv4Address(239, 192, 0, 1), wire::Ipv4Address(239, 192, 255, 255)};
   std::string name;                              // of the file
-  std::vector<control::ConfigError> job_places;  // by job: where errors about it point
+  std::vector<control::ConfigError> job_places;  // by job: errors about it point there
 };
 
 using LoadedFabric = tl::expected<FabricFile, control::ConfigErrors>;

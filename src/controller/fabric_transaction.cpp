@@ -27,7 +27,7 @@ std::map<std::size_t, JobParts> by_switch_and_job(const std::vector<PlacedPart>&
   return sorted;
 }
 
-// Back to what was there, the last one first.
+// Goes back to what was there, the last change first.
 void roll_back(const std::vector<SwitchChange>& changes, std::size_t count,
                const InstallParts& install, TransactionFailure& failure) {
   while (count-- > 0) {
@@ -88,7 +88,7 @@ tl::expected<void, TransactionFailure> carry_out(const std::vector<SwitchChange>
     const auto done = install(change.switch_index, change.jobs, change.after, false);
     if (!done) {
       TransactionFailure failure{change.switch_index, done.error(), true, {}};
-      // The one that failed too: it may have done what it could not say.
+      // The one that failed is rolled back, too: it may have done what it could not say.
       roll_back(changes, i + 1, install, failure);
       return tl::unexpected(std::move(failure));
     }

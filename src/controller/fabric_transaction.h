@@ -13,7 +13,7 @@
 
 namespace tributary::controller {
 
-// What one switch has instead of what it had, of the jobs that are changed.
+// One switch gets `after` instead of `before`, of the jobs that are changed.
 struct SwitchChange {
   std::size_t switch_index = 0;
   std::vector<std::uint32_t> jobs;
@@ -23,13 +23,13 @@ struct SwitchChange {
   friend bool operator==(const SwitchChange&, const SwitchChange&) = default;
 };
 
-// What turns `installed` into `wanted`, one entry for each switch at which something differs.
-// Trees of other jobs than `jobs` are left alone.
+// Returns what turns `installed` into `wanted`, one entry for each switch at which something
+// differs. Trees of other jobs than `jobs` are left alone.
 std::vector<SwitchChange> changes_between(const std::vector<PlacedPart>& installed,
                                           const std::vector<PlacedPart>& wanted,
                                           const std::vector<std::uint32_t>& jobs);
 
-// Gives a switch `parts` in place of all that it has of `jobs`; with `check`, only says whether
+// Gives a switch `parts` in place of all that it has of `jobs`; with `check`, it only says whether
 // that would do.
 using InstallParts = std::function<tl::expected<void, std::string>(
     std::size_t switch_index, const std::vector<std::uint32_t>& jobs,
@@ -39,12 +39,12 @@ struct TransactionFailure {
   std::size_t switch_index = 0;
   std::string message;
   bool changed = false;  // something had been installed, and was taken back
-  // Switches that could not be brought back to what they had, and why.
+  // These switches could not be brought back to what they had, and why.
   std::vector<std::pair<std::size_t, std::string>> left;
 };
 
-// All of the changes or none: asks all switches, then tells them one after the other, and takes
-// back what was done when one fails.
+// Makes all of the changes or none: it asks all switches, then tells them one after the other, and
+// takes back what was done when one fails.
 tl::expected<void, TransactionFailure> carry_out(const std::vector<SwitchChange>& changes,
                                                  const InstallParts& install);
 

@@ -8,7 +8,7 @@
 namespace tributary::controller {
 namespace {
 
-// The switch behind a port, if a link is there.
+// Returns the switch behind a port, if a link is there.
 std::optional<std::size_t> neighbour(const Topology& topology, std::size_t sw,
                                      const std::string& port) {
   for (const Link& link : topology.links) {

@@ -16,17 +16,18 @@ inline bool leads(const SwitchPort& end, std::size_t sw, const std::string& port
   return end.switch_index == sw && end.port == port;
 }
 
-// What the switches had before, of one tree.
+// The switches had these parts of one tree before.
 class Former {
  public:
   Former(const Topology& topology, const std::vector<PlacedPart>& installed, std::uint32_t job,
          std::size_t tree);
 
-  // How many parts stay where they are if `root`, so many links from each switch, is the root.
+  // Returns how many parts stay where they are if `root`, so many links from each switch, is the
+  // root.
   std::size_t kept(std::size_t root, const std::vector<std::size_t>& distances) const;
-  // Ports towards the root, by switch.
+  // Returns the ports towards the root, by switch.
   std::map<std::size_t, std::string> parents() const;
-  // The group that most switches have: one that was gone may have an older one.
+  // Returns the group that most switches have: a switch that was gone may have an older one.
   std::optional<wire::Ipv4Address> group() const;
 
  private:

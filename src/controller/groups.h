@@ -13,11 +13,11 @@ class Groups {
  public:
   explicit Groups(GroupRange range) : range_(range) {}
 
-  // A tree of a job that is not placed here has it.
+  // A tree of a job that is not placed here has the address.
   void refuse(wire::Ipv4Address group) { given_.insert(group); }
-  // A tree that is placed here had it: others get it only when there is no other.
+  // A tree that is placed here had the address: others get it only when there is no other.
   void reserve(wire::Ipv4Address group) { reserved_.insert(group); }
-  // `former` if it may still be had, else the first that is free.
+  // Returns `former` if it may still be had, else the first that is free.
   std::optional<wire::Ipv4Address> take(std::optional<wire::Ipv4Address> former) {
     if (former && range_.first <= *former && *former <= range_.last &&
         given_.insert(*former).second) {

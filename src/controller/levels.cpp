@@ -21,7 +21,7 @@ Neighbours neighbours_in(const Topology& topology) {
   return neighbours;
 }
 
-// By switch; 0: no host can be reached.
+// Returns the levels by switch; 0: no host can be reached.
 std::vector<std::size_t> level_numbers(const Topology& topology, const Neighbours& neighbours) {
   std::vector<std::size_t> number(topology.switches.size());
   std::vector<std::size_t> reached;
@@ -43,7 +43,7 @@ std::vector<std::size_t> level_numbers(const Topology& topology, const Neighbour
   return number;
 }
 
-// Seeds that switches of a level have, without those that have none.
+// Returns the seeds that switches of a level have, without those that have none.
 std::set<std::uint64_t> given_in(const Level& level, const Seeds& seeds) {
   std::set<std::uint64_t> given;
   for (const auto sw : level.switches) {
@@ -54,7 +54,7 @@ std::set<std::uint64_t> given_in(const Level& level, const Seeds& seeds) {
   return given;
 }
 
-// The least from `first` on that is not taken.
+// Returns the least seed from `first` on that is not taken.
 std::uint64_t free_seed(std::uint64_t first, const std::set<std::uint64_t>& taken) {
   while (taken.contains(first)) {
     ++first;

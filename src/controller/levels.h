@@ -11,18 +11,20 @@
 
 namespace tributary::controller {
 
-// Switches that are as far from the hosts: those that hosts are behind are level 1.
+// A level has the switches that are equally far from the hosts; those with hosts behind them are
+// level 1.
 struct Level {
   std::size_t number = 0;
   std::vector<std::size_t> switches;
 };
 
-// The levels on which some switch has several links to the next one, from the hosts on. Each of
-// them needs a `reduction_seed` of its own (docs/design/0088-a-seed-for-each-level-of-a-fabric.md)
-// unless it is the only one; then there are none here.
+// Returns the levels on which some switch has several links to the next one, from the hosts on.
+// Each of them needs a `reduction_seed` of its own
+// (docs/design/0088-a-seed-for-each-level-of-a-fabric.md) unless it is the only one; then there are
+// none here.
 std::vector<Level> levels_with_a_choice(const Topology& topology);
 
-// The `reduction_seed`s in force, by switch; 0: it has none, no value: nobody knows.
+// These are the `reduction_seed`s in force, by switch; 0: it has none, no value: nobody knows.
 using Seeds = std::vector<std::optional<std::uint64_t>>;
 
 struct SeedChange {
@@ -32,11 +34,12 @@ struct SeedChange {
   friend bool operator==(const SeedChange&, const SeedChange&) = default;
 };
 
-// What gives each of these levels a seed where its switches have none. A level of which some have
-// one takes that; where they differ, nobody knows which one is meant, and nothing is changed.
+// Returns what gives each of these levels a seed where its switches have none. A level of which
+// some have one takes that; where they differ, nobody knows which one is meant, and nothing is
+// changed.
 std::vector<SeedChange> missing_seeds(const Topology& topology, const Seeds& seeds);
 
-// What is wrong with the seeds that there are, and what helps.
+// Says what is wrong with the seeds that there are, and what helps.
 std::vector<std::string> seed_faults(const Topology& topology, const Seeds& seeds);
 
 }  // namespace tributary::controller

@@ -17,16 +17,17 @@ namespace {
 using control::CallError;
 using nlohmann::json;
 
-constexpr std::size_t rows_max = 10000;  // the most that a daemon lists
+constexpr std::size_t rows_max = 10000;  // a daemon lists no more
 // sshd turns some away where ten log in at once (MaxStartups).
 constexpr std::size_t asked_at_a_time = 8;
 
-// Of two rates, of which 0 is not known.
+// Returns the lesser of two rates; 0 is unknown, and gives way to the other.
 std::uint64_t slower(std::uint64_t a, std::uint64_t b) {
   return a != 0 && b != 0 ? std::min(a, b) : std::max(a, b);
 }
 
-// More rows than it lists. A number of another type is taken for one.
+// Says whether it has more rows than it lists. A number of another type is taken for one that is
+// too large.
 bool has_more(const json& answer) {
   const json total = answer.value("rows_total", json(0));
   return !total.is_number_unsigned() || total.get<std::uint64_t>() > answer["rows"].size();
@@ -54,7 +55,7 @@ LiveFabric::LiveFabric(const FabricFile& fabric, std::chrono::milliseconds timeo
     } else {
       try {
         read_switch(sw, daemon);
-      } catch (const json::exception& error) {  // members of other types
+      } catch (const json::exception& error) {  // members of other types than expected
         silent_[sw] = broken(std::string("what it lists is not understood: ") + error.what());
       }
     }
@@ -96,7 +97,7 @@ void LiveFabric::reach_all(Connections kept) {
       others.push_back(std::async(std::launch::async, reach_the_next));
     }
   } catch (const std::system_error&) {
-    // There are no more threads: this one and those that there are ask all.
+    // There are no more threads, so this one and those that there are ask all.
   }
   reach_the_next();
   for (auto& other : others) {
@@ -220,13 +221,13 @@ void LiveFabric::read_switch(std::size_t sw, const Daemon& daemon) {
       }
     }
   }
-  // All of it or nothing: what is half understood is no ground to change anything.
+  // All of it is taken or nothing: what is half understood is no ground to change anything.
   installed_.insert(installed_.end(), installed.begin(), installed.end());
   changeable_.insert(changeable_.end(), changeable.begin(), changeable.end());
   uses_.insert(uses_.end(), uses.begin(), uses.end());
 }
 
-// Once for each daemon that lacks some: its socket may be another one's.
+// Complains once for each daemon that lacks some: its socket may be another one's.
 void LiveFabric::check_switches() {
   std::map<Point, std::vector<std::string>> missing;
   for (std::size_t sw = 0; sw < states_.size(); ++sw) {
@@ -263,7 +264,7 @@ void LiveFabric::check_port(const SwitchPort& port, const std::string& user) {
   }
 }
 
-// Why nothing comes by this port; empty if it is up, or nobody knows.
+// Says why nothing comes by this port; empty if it is up, or nobody knows.
 std::string LiveFabric::unusable(const SwitchPort& port) const {
   const auto& ports = states_[port.switch_index].ports;
   const auto at = ports.find(port.port);

@@ -17,43 +17,45 @@
 
 namespace tributary::controller {
 
-// Connections to daemons, by where they are: ssh, socket.
+// Connections to daemons are known by where these are: ssh, socket.
 using Connections = std::map<std::pair<std::string, std::string>, control::Client>;
 
-// What the switches of a fabric have and say. Switches that share a daemon share a connection.
-// Daemons are asked eight at a time, so that eight which do not answer cost one timeout together.
+// A LiveFabric is what the switches of a fabric have and say. Switches that share a daemon share a
+// connection. Daemons are asked eight at a time, so that eight which do not answer cost one timeout
+// together.
 class LiveFabric {
  public:
-  // `kept`: what an earlier one was connected to; what is no use any more is connected anew.
+  // `kept` is what an earlier one was connected to; a connection that is no use any more is made
+  // anew.
   LiveFabric(const FabricFile& fabric, std::chrono::milliseconds timeout, Connections kept = {});
-  // For the next one. This one would connect anew to install.
+  // Gives its connections to the next one. To install, this one would connect anew.
   Connections release();
 
-  // Without an answer, the reason.
+  // Returns the reason why there is no answer, if there is none.
   const std::optional<control::CallError>& silence(std::size_t sw) const { return silent_[sw]; }
   bool all_answer() const;
-  // What is not there: switches, ports.
+  // Lists switches and ports that are not there.
   const std::vector<std::string>& faults() const { return faults_; }
 
-  // The file's topology and what keeps trees of that engine from parts of it. Switches that do not
-  // answer are taken for good or for unusable.
+  // Returns the file's topology and what keeps trees of that engine from parts of it. Switches that
+  // do not answer are taken for good or for unusable.
   Topology topology(const std::string& engine, bool silent_usable) const;
-  // Trees of the file of a daemon and of controllers.
+  // Returns the trees of the daemons' files and of controllers.
   const std::vector<PlacedPart>& installed() const { return installed_; }
-  // Those of controllers alone.
+  // Returns the trees of controllers alone.
   const std::vector<PlacedPart>& changeable() const { return changeable_; }
 
-  // The seeds of reductions that switches have in force; of a fabric whose levels need none,
-  // nobody is asked.
+  // Returns the seeds of reductions that switches have in force. In a fabric whose levels need
+  // none, nobody is asked.
   const Seeds& seeds() const { return seeds_; }
   tl::expected<void, std::string> set_seed(const SeedChange& change);
 
-  // Of those of controllers, what workers send through.
+  // Returns, of the trees of controllers, those that workers send through.
   const std::vector<TreeUse>& uses() const { return uses_; }
 
   tl::expected<void, std::string> install(std::size_t sw, const std::vector<std::uint32_t>& jobs,
                                           const std::vector<TreePart>& parts, bool check);
-  // Why it would refuse that; no value: it would not, or does not say.
+  // Says why it would refuse that; no value: it would not, or does not say.
   std::optional<std::string> objection(std::size_t sw, const std::vector<std::uint32_t>& jobs,
                                        const std::vector<TreePart>& parts);
 
@@ -65,7 +67,7 @@ class LiveFabric {
     std::optional<control::CallError> error;
     nlohmann::json ports;
     nlohmann::json trees;
-    nlohmann::json switches;  // null: not asked
+    nlohmann::json switches;  // null: it was not asked
   };
   struct SwitchState {
     struct Port {

@@ -13,7 +13,7 @@ bool has_job(const std::vector<TreePart>& parts, std::uint32_t job) {
                      [job](const TreePart& part) { return part.job == job; });
 }
 
-// Those that leave the switch, then those that were there, then the new ones.
+// Jobs that leave the switch come first, then those that were there, then the new ones.
 std::vector<std::uint32_t> in_turn(const SwitchChange& change) {
   auto jobs = change.jobs;
   const auto leaves = [&](std::uint32_t job) { return !has_job(change.after, job); };
@@ -23,8 +23,8 @@ std::vector<std::uint32_t> in_turn(const SwitchChange& change) {
   return jobs;
 }
 
-// None to a switch that refuses even to let a job go: that is no matter of room, and trees that go
-// around it do not mend it.
+// Returns no objection of a switch that refuses even to let a job go: that is no matter of room,
+// and trees that go around it do not mend it.
 std::optional<Objection> objection_to(const SwitchChange& change, const AskSwitch& ask) {
   auto why = ask(change.switch_index, change.jobs, change.after);
   if (!why) {

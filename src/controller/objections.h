@@ -19,14 +19,14 @@ struct Objection {
   std::string why;
 };
 
-// Why a switch would not take `parts` in place of all that it has of `jobs`; no value: it would, or
-// it cannot be asked.
+// Says why a switch would not take `parts` in place of all that it has of `jobs`; no value: it
+// would, or it cannot be asked.
 using AskSwitch = std::function<std::optional<std::string>(std::size_t switch_index,
                                                            const std::vector<std::uint32_t>& jobs,
                                                            const std::vector<TreePart>& parts)>;
 
-// Asks each switch about its change. Of one that would not take it, the first job that does not fit
-// beside those before it: what is installed comes before what is new.
+// Asks each switch about its change. For one that would not take it, it returns the first job that
+// does not fit beside those before it: what is installed comes before what is new.
 std::vector<Objection> find_objections(const std::vector<SwitchChange>& changes,
                                        const AskSwitch& ask);
 

@@ -17,7 +17,7 @@ std::string said_of(const std::vector<std::string>& switches, const std::string&
 }
 
 std::vector<std::string> obstacles(const Topology& topology) {
-  using Fault = std::pair<std::string, std::vector<std::string>>;  // and the switches that have it
+  using Fault = std::pair<std::string, std::vector<std::string>>;  // and which switches have it
   std::vector<Fault> faults;
   for (const Switch& sw : topology.switches) {
     if (sw.unusable.empty()) {

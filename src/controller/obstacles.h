@@ -8,18 +8,18 @@
 
 namespace tributary::controller {
 
-// What mends a job with two workers behind one port.
+// This mends a job with two workers behind one port.
 inline constexpr auto one_worker_a_port =
     "a switch takes one worker of a job by each port: give each a port of its own, or name one "
     "host for all ranks of a machine, which add up before they send (ParallelCommunicator)";
 
-// "a, b, c"
+// Returns "a, b, c".
 std::string joined(const std::vector<std::string>& words);
 
-// "switch leaf1 does not answer", "each of leaf1, leaf2 does not answer"
+// Returns "switch leaf1 does not answer", or "each of leaf1, leaf2 does not answer".
 std::string said_of(const std::vector<std::string>& switches, const std::string& what);
 
-// What no tree can lead through. Switches with the same fault are said once.
+// Lists what no tree can lead through. Switches with the same fault are named together.
 std::vector<std::string> obstacles(const Topology& topology);
 
 }  // namespace tributary::controller

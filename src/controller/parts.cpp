@@ -73,7 +73,7 @@ class Parts {
     return addresses;
   }
 
-  // Of the workers, those behind switches of which the parts came from `first` on.
+  // Returns the workers behind switches whose parts came from `first` on.
   std::vector<wire::Ipv4Address> workers_of(std::size_t first) const {
     std::vector<std::size_t> workers;
     std::copy_if(

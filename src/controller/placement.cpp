@@ -17,7 +17,7 @@
 namespace tributary::controller {
 namespace {
 
-// The switch that has a job's worker behind it, once each.
+// Returns the switches that have a job's worker behind them, once each.
 std::vector<std::size_t> terminals_of(const Topology& topology, const Job& job) {
   std::set<std::size_t> switches;
   for (const std::size_t host : job.hosts) {
@@ -26,7 +26,7 @@ std::vector<std::size_t> terminals_of(const Topology& topology, const Job& job) 
   return {switches.begin(), switches.end()};
 }
 
-// How many times as long as the fastest link each takes for the same packets.
+// Returns for each link how many times as long as the fastest it takes for the same packets.
 std::vector<std::size_t> costs_of(const std::vector<Link>& links) {
   std::uint64_t fastest = 0;
   for (const Link& link : links) {
@@ -91,7 +91,7 @@ class Placement {
   }
 
  private:
-  // Smaller is better.
+  // The smaller rank is better.
   using Rank = std::tuple<std::size_t, std::size_t, std::size_t, std::size_t, std::size_t,
                           std::size_t, std::size_t>;
   struct Choice {
@@ -105,7 +105,7 @@ class Placement {
   }
 
   void count(const PlacedPart& each) {
-    if (each.part.engine == engine_) {  // the others have memory of their own
+    if (each.part.engine == engine_) {  // other engines have memory of their own
       ++load_.switches[each.switch_index];
     }
     for (std::size_t i = 0; i < topology_.links.size(); ++i) {
@@ -143,7 +143,7 @@ class Placement {
     return joined(names);
   }
 
-  // What trees of the job have to go around.
+  // Says what trees of the job have to go around.
   std::string unusable_text(const Job& job, const std::string& before = "") const {
     Topology now = topology_;
     for (const auto& [sw, why] : job.refused_by) {
@@ -158,7 +158,7 @@ class Placement {
     return reasons.empty() ? std::string() : before + joined(reasons);
   }
 
-  // What is wrong with a job wherever its trees are.
+  // Says what is wrong with a job wherever its trees are.
   std::optional<Refusal> obstacle_of(const Job& job) const {
     std::map<std::pair<std::size_t, std::string>, std::string> ports;
     for (const std::size_t index : job.hosts) {
@@ -211,7 +211,7 @@ class Placement {
       auto choice = choose(job, id, terminals, roots);
       if (!choice) {
         if (job.trees == 0 && job.trees_kept == 0 && id > 0) {
-          break;  // as many as there is room for
+          break;  // there are as many as there is room for
         }
         return refuse(job, "no room for tree " + std::to_string(id), unusable_text(job));
       }
@@ -268,7 +268,7 @@ class Placement {
     }
   }
 
-  // The best of the roots that are left; none if no tree has room.
+  // Returns the best of the roots that are left; none if no tree has room.
   std::optional<Choice> choose(const Job& job, std::size_t id,
                                const std::vector<std::size_t>& terminals,
                                const std::vector<std::size_t>& roots) const {
@@ -312,11 +312,11 @@ class Placement {
 
   const Topology& topology_;
   const std::vector<PlacedPart>& installed_;
-  std::vector<std::size_t> costs_;  // by link, of a tree
+  std::vector<std::size_t> costs_;  // of a tree, by link
   std::string engine_;              // of all jobs
   Groups groups_;
   Load load_;
-  // Of the job that is being placed:
+  // These are of the job that is being placed.
   std::vector<std::size_t> own_;  // its trees, by link
   std::vector<Former> formers_;   // by tree
 };
@@ -330,7 +330,7 @@ PartialPlacement place_what_fits(const Topology& topology, const std::vector<Job
   for (const Job& job : jobs) {
     result.jobs.push_back({job.id, {}});
   }
-  // Those that are installed first: the others go around them.
+  // Jobs that are installed come first, and the others go around them.
   for (const bool installed_ones : {true, false}) {
     for (std::size_t i = 0; i < jobs.size(); ++i) {
       if (placement.is_installed(jobs[i]) != installed_ones) {

@@ -11,7 +11,7 @@
 namespace tributary::controller {
 namespace {
 
-// The jobs of each engine, by their places in the file.
+// Returns the jobs of each engine, by their places in the file.
 std::map<std::string, std::vector<std::size_t>> jobs_by_engine(const FabricFile& file) {
   std::map<std::string, std::vector<std::size_t>> engines;
   for (std::size_t job = 0; job < file.jobs.size(); ++job) {
@@ -20,7 +20,7 @@ std::map<std::string, std::vector<std::size_t>> jobs_by_engine(const FabricFile&
   return engines;
 }
 
-// Of those that have a root: the others are what a switch that was gone has left.
+// Counts the trees that have a root: the others are what a switch that was gone has left.
 std::size_t trees_of(const std::vector<PlacedPart>& installed, const Job& job) {
   std::size_t count = 0;
   for (const PlacedPart& each : installed) {
@@ -114,8 +114,8 @@ Plan make_plan(const FabricFile& file, LiveFabric& live, bool silent_usable, Tre
   }
   while (true) {
     Plan plan = plan_once(asked, live, silent_usable, trees);
-    // Each names a switch that its job had a tree on, and has none on from now on: they come to an
-    // end.
+    // Each objection names a switch that its job had a tree on, and has none on from now on, so
+    // they come to an end.
     const auto found =
         find_objections(changes_between(live.changeable(), plan.parts(), placed_jobs(plan)), ask);
     if (found.empty()) {

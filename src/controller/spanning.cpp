@@ -33,7 +33,7 @@ class Layer {
   }
 
  private:
-  // Fewer links first, as sums meet early; then the least loaded; then the order of the file.
+  // Fewer links come first, as sums meet early; then the least loaded; then the order of the file.
   using Rank = std::tuple<bool, std::size_t, std::size_t, std::size_t, std::size_t, std::size_t>;
 
   bool nearer(std::size_t sw, const Edge& edge) const {
@@ -53,7 +53,8 @@ class Layer {
     return nullptr;
   }
 
-  // Of the ways that the job's other trees use least, the one to `parent`; null if there is none.
+  // Returns, of the ways that the job's other trees use least, the one to `parent`; null if there
+  // is none.
   const Edge* edge_to(std::size_t sw, std::size_t parent) const {
     std::size_t least = unreachable;
     for (const Edge& edge : graph_.edges(sw)) {
@@ -90,7 +91,7 @@ class Layer {
     return {!joins, waiting.size() - covered, most, sum, preferences_.all.switches[parent], parent};
   }
 
-  // A parent for the first that waits, and all that share it.
+  // Takes a parent for the first that waits, and for all that can share it.
   void take_best(std::set<std::size_t>& waiting, std::set<std::size_t>& above, Parents& out) {
     const std::size_t first = *waiting.begin();
     std::optional<Rank> best;

@@ -12,29 +12,29 @@
 
 namespace tributary::controller {
 
-// A link as seen from one of its ends.
+// An Edge is a link as seen from one of its ends.
 struct Edge {
   std::size_t link = 0;
   std::size_t to = 0;
   const std::string* port = nullptr;      // at this end
-  const std::string* far_port = nullptr;  // at the other one
+  const std::string* far_port = nullptr;  // at the other end
 };
 
 inline constexpr std::size_t unreachable = std::numeric_limits<std::size_t>::max();
 
-// The part of a topology that trees may use.
+// A Graph is the part of a topology that trees may use.
 class Graph {
  public:
-  // Without the switches of which `usable` is false.
+  // Switches of which `usable` is false are left out.
   Graph(const Topology& topology, const std::vector<bool>& usable);
 
   std::size_t size() const { return edges_.size(); }
   bool usable(std::size_t sw) const { return usable_[sw]; }
   const std::vector<Edge>& edges(std::size_t sw) const { return edges_[sw]; }
-  // Links between `from` and every switch.
+  // Returns how many links are between `from` and every switch.
   std::vector<std::size_t> distances(std::size_t from) const;
-  // Those from which the farthest of `terminals` is the nearest: where a tree has its root. In a
-  // folded Clos these are the lowest switches that all terminals have above them.
+  // Returns the switches from which the farthest of `terminals` is the nearest: a tree has its root
+  // there. In a folded Clos these are the lowest switches that all terminals have above them.
   std::vector<std::size_t> centres(const std::vector<std::size_t>& terminals) const;
 
  private:
@@ -42,24 +42,24 @@ class Graph {
   std::vector<std::vector<Edge>> edges_;
 };
 
-// How much there is already.
+// A Load says how much there is already.
 struct Load {
-  // What one more tree would come to, but one: on a link of half the rate a tree counts twice.
+  // One more tree would come to so much, less one: on a link of half the rate a tree counts twice.
   std::vector<std::size_t> links;
   std::vector<std::size_t> switches;
 };
 
-// What bears upon the choice among shortest ways.
+// These bear upon the choice among shortest ways.
 struct Preferences {
   const Load& all;                             // of all jobs: the least loaded is chosen
   const std::vector<std::size_t>& own;         // by link, of this job's other trees: avoided first
   std::map<std::size_t, std::string> parents;  // port towards the root to be kept, by switch
 };
 
-// A tree of shortest ways: from each of its switches but the root, the edge to its parent.
+// In a tree of shortest ways, each of its switches but the root has the edge to its parent.
 using Parents = std::map<std::size_t, Edge>;
 
-// All terminals can reach the root.
+// The root has to be within reach of all terminals.
 Parents span(const Graph& graph, std::size_t root, const std::vector<std::size_t>& terminals,
              const Preferences& preferences);
 

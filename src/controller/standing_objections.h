@@ -12,7 +12,7 @@
 
 namespace tributary::controller {
 
-// All that jobs' places follow from, but for what switches say when they are asked.
+// Jobs' places follow from all this, but for what switches say when they are asked.
 struct Circumstances {
   std::vector<Job> jobs;
   std::map<std::string, Topology> topologies;  // by engine of a job
@@ -20,18 +20,19 @@ struct Circumstances {
 
   friend bool operator==(const Circumstances&, const Circumstances&) = default;
 };
-// As of make_plan(), where switches that do not answer are unusable.
+// Returns those of make_plan() where switches that do not answer are unusable.
 Circumstances circumstances_of(const FabricFile& file, const LiveFabric& live);
 
-// What switches have objected to, for who plans at every look: a switch that refuses a job is asked
-// again when something has changed, and after some looks, as nothing tells of all that it goes by.
+// Remembers what switches have objected to, for a controller that plans at every look: a switch
+// that refuses a job is asked again when something has changed, and after some looks, as nothing
+// tells of all that it goes by.
 class StandingObjections {
  public:
   static constexpr unsigned looks_max = 30;
 
-  // Those that hold without a question, at one look.
+  // Returns those that hold without a question, at one look.
   const std::vector<Objection>& at(Circumstances now);
-  // All that there are at that look, once the switches were asked.
+  // Notes all that there are at that look, once the switches were asked.
   void note(std::vector<Objection> all);
 
  private:

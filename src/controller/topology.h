@@ -26,8 +26,8 @@ struct SwitchPort {
 
 struct Switch {
   std::string name;
-  std::string unusable;         // "does not answer": why trees may not lead through it; empty: may
-  std::size_t trees_max = 0;    // that it has memory for
+  std::string unusable;         // "does not answer": so trees may not lead through; empty: they may
+  std::size_t trees_max = 0;    // it has memory for so many
   wire::Ipv4Address address{};  // source of what it sends; unspecified: unknown
 
   friend bool operator==(const Switch&, const Switch&) = default;
@@ -36,7 +36,7 @@ struct Switch {
 struct Link {
   SwitchPort a;
   SwitchPort b;
-  std::string unusable;        // "port leaf1:spine1 is down"; empty: trees may
+  std::string unusable;        // "port leaf1:spine1 is down"; empty: trees may lead through it
   std::uint64_t rate_bps = 0;  // 0: unknown; taken for as fast as the fastest
 
   friend bool operator==(const Link&, const Link&) = default;
@@ -45,13 +45,13 @@ struct Link {
 struct Host {
   std::string name;
   SwitchPort at;
-  std::string unusable;         // likewise
-  wire::Ipv4Address address{};  // likewise
+  std::string unusable;         // as Switch::unusable
+  wire::Ipv4Address address{};  // as Switch::address
 
   friend bool operator==(const Host&, const Host&) = default;
 };
 
-// Switches, the links between them, and the hosts behind their other ports.
+// A topology has switches, the links between them, and the hosts behind their other ports.
 struct Topology {
   std::vector<Switch> switches;
   std::vector<Link> links;
@@ -65,12 +65,13 @@ struct Job {
   std::vector<std::size_t> hosts;  // by rank; each behind a port of its own
   std::size_t trees = 0;           // 0: as many as there are disjoint roots, and hosts can use
   std::uint16_t quorum = 0;        // workers that a result needs
-  std::string engine{};            // that adds up: the name of a protocol that takes trees
+  std::string engine{};            // the name of the protocol that adds up, which takes trees
   control::TreeLimits limits{};    // of that engine
   control::TreeSettings settings{};
-  // Trees that its workers send to already: each keeps a place, be it beside another at one root.
+  // Its workers send to so many trees already: each keeps a place, be it beside another at one
+  // root.
   std::size_t trees_kept = 0;
-  // Switches that were asked and take no tree of it, and why.
+  // These switches were asked and take no tree of it; the text says why.
   std::map<std::size_t, std::string> refused_by{};
 
   friend bool operator==(const Job&, const Job&) = default;
@@ -95,7 +96,7 @@ struct PlacedJob {
   std::vector<Tree> trees;
 };
 
-// Multicast addresses that trees may have, both ends included.
+// Trees may have multicast addresses in this range, both ends included.
 struct GroupRange {
   wire::Ipv4Address first;
   wire::Ipv4Address last;

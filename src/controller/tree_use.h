@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Trees that workers send through: to take them away would cost their jobs.
+// Workers send through these trees: to take them away would cost their jobs.
 #pragma once
 
 #include <cstdint>
@@ -10,10 +10,10 @@
 
 namespace tributary::controller {
 
-// For so long switches take a silent job for alive, in seconds.
+// Switches take a silent job for alive for so long, in seconds.
 inline constexpr int silence_s = 10;
 
-// One switch's part of a tree that is in use.
+// This is one switch's part of a tree that is in use.
 struct TreeUse {
   std::string switch_name;
   std::uint32_t job = 0;
@@ -21,8 +21,8 @@ struct TreeUse {
   std::optional<double> idle_s;  // since somebody below was heard; no value: not told
 };
 
-// Of a row of `tree.list`. Between two collectives a tree is not active, but its job may compute
-// only: it counts as in use as long as the switches take a silent one for alive.
+// Reads a row of `tree.list`. Between two collectives a tree is not active, but its job may only be
+// computing: it counts as in use as long as the switches take a silent one for alive.
 std::optional<TreeUse> use_of(const nlohmann::json& row);
 
 }  // namespace tributary::controller
