@@ -10,8 +10,8 @@
 
 namespace tributary::engine {
 
-// One of the counters that an engine has of each tree, said once: its name, and whether it is told
-// of each tree, too, or of all of them together alone.
+// A Counter describes one of the counters that an engine has for each tree: its name, and whether
+// operators see it for each tree as well as for all of them together.
 template <typename Counters>
 struct Counter {
   std::uint64_t Counters::*member;
@@ -26,7 +26,8 @@ void add_counters(Counters& sums, const Counters& more, const Counter<Counters> 
   }
 }
 
-// Puts them behind other figures: of all trees, or of one.
+// append_counters() puts the counters of one tree, or the sums over all trees, behind other
+// figures.
 enum class CountersOf : bool { tree, all };
 template <typename Counters, std::size_t count>
 void append_counters(std::vector<Figure>& figures, const Counters& counters,

@@ -18,19 +18,19 @@
 
 namespace tributary::engine {
 
-// One received packet with its parsed headers; the frame points into the packet.
+// An Arrival is a received packet with its parsed headers; the frame points into the packet.
 struct Arrival {
   PacketPtr packet;
   Frame frame;
 };
 
-// What every decision about a packet needs: the time of its burst, and whom to tell.
+// A Burst is what every decision about a packet needs: the time of its burst, and whom to tell.
 struct Burst {
   Time now;
   Actions& actions;
 };
 
-// An IPv4 segment that the switch is connected to by a routed port.
+// The switch is connected to this IPv4 segment by a routed port.
 struct Segment {
   std::uint32_t network = 0;  // host order
   std::uint32_t mask = 0;
@@ -38,24 +38,25 @@ struct Segment {
   bool contains(wire::Ipv4Address address) const { return (address.value() & mask) == network; }
 };
 
-// Who the switch is, for packets that an engine originates.
+// Packets that an engine originates say by this who the switch is.
 struct SwitchIdentity {
   std::uint16_t id = 0;       // the paper's Switch Address
   wire::Ipv4Address address;  // where leaders reach it; source of what it originates
   wire::MacAddress mac;
   PortIndex ports = 0;
   std::vector<Segment> segments;
-  unsigned cores = 1;  // that share the switch; each has an engine
+  unsigned cores = 1;  // how many share the switch; each has an engine
 
-  // No router lies between the switch and `host`.
+  // Returns whether no router lies between the switch and `host`.
   bool is_last_hop(wire::Ipv4Address host) const {
     return std::any_of(segments.begin(), segments.end(),
                        [host](const Segment& segment) { return segment.contains(host); });
   }
 };
 
-// An aggregation engine on one core of one logical switch. It never touches a socket, a clock, a
-// thread, a lock or an mbuf; it is handed bursts and the time. One virtual call per burst.
+// An Engine is an aggregation engine on one core of one logical switch. It never touches a socket,
+// a clock, a thread, a lock or an mbuf; it is handed bursts and the time, with one virtual call for
+// each burst.
 class Engine {
  public:
   virtual ~Engine() = default;
@@ -64,18 +65,18 @@ class Engine {
   // `burst`; each ends in one action.
   virtual void process(std::span<Arrival> burst, Time now, Actions& actions) = 0;
 
-  // The same for packets of blocks that other cores own (Protocol::may_gather). Each is absorbed,
-  // and becomes part of a sum that is handed over, or is passed on as it is.
+  // Handles packets of blocks that other cores own (Protocol::may_gather). Each is absorbed, and
+  // becomes part of a sum that is handed over, or is passed on as it is.
   virtual void gather(std::span<Arrival> /*burst*/, Time /*now*/, Actions& /*actions*/) {}
-  // Partial sums that engines on other cores have handed over. They were accounted for there, so
-  // that they are no received packets; what cannot be used is lost.
+  // Takes partial sums that engines on other cores have handed over. They were accounted for there,
+  // so that they are no received packets; what cannot be used is lost.
   virtual void merge(PacketList /*sums*/, Time /*now*/, Actions& /*actions*/) {}
 
-  // The earliest time at which expire() has something to do; `never` if there is none.
+  // Returns the earliest time at which expire() has something to do; `never` if there is none.
   virtual Time deadline() const { return never; }
   virtual void expire(Time /*now*/, Actions& /*actions*/) {}
 
-  // Introspection, called on the engine's core between bursts. `limit` bounds the rows.
+  // Introspection is called on the engine's core between bursts. `limit` bounds the rows.
   virtual std::vector<Figure> figures() const = 0;
   virtual std::vector<JobStatus> jobs() const { return {}; }
   virtual std::vector<DescriptorStatus> descriptors(Time /*now*/, std::size_t /*limit*/) const {

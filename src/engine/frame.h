@@ -10,8 +10,8 @@
 
 namespace tributary::engine {
 
-// Where the headers of one frame lie, found once when it is received. Code behind the parser
-// never sees an unchecked header: what is not there, or not whole, is null.
+// A Frame tells where the headers of one frame lie, found once when it is received. Code behind the
+// parser never sees an unchecked header: what is not there, or not whole, is null.
 struct Frame {
   wire::EthernetHeader* ethernet = nullptr;
   wire::Ipv4Header* ipv4 = nullptr;  // version, lengths checked; header checksum not
@@ -62,9 +62,9 @@ inline Frame parse_frame(Packet& packet) {
   return frame;
 }
 
-// What one core found in a frame, for another that goes on with it: Packet::l4_offset is where what
-// is behind the IPv4 header starts in the frame, 0 without a sound one, and Packet::noted is of
-// these bits.
+// A core notes what it found in a frame for another that goes on with it. Packet::l4_offset is
+// where the part behind the IPv4 header starts in the frame, or 0 if there is no sound IPv4 header;
+// Packet::noted consists of these bits.
 namespace noted {
 inline constexpr std::uint8_t parsed = 0x80;     // without it, nothing is noted
 inline constexpr std::uint8_t udp = 0x40;        // Frame::udp is set
@@ -72,7 +72,7 @@ inline constexpr std::uint8_t elsewhere = 0x20;  // another core owns its block
 inline constexpr std::uint8_t claims = 0x0f;     // who claims the frame; 0: nobody
 }  // namespace noted
 
-// `frame` is what parse_frame() says of `packet`; it has an Ethernet header.
+// Notes `frame`, which is what parse_frame() made of `packet` and has an Ethernet header.
 inline void note(Packet& packet, const Frame& frame, std::uint8_t claim) {
   const auto transport =
       frame.ipv4 != nullptr ? sizeof(wire::EthernetHeader) + frame.ipv4->header_bytes() : 0;
@@ -80,7 +80,7 @@ inline void note(Packet& packet, const Frame& frame, std::uint8_t claim) {
   packet.noted =
       static_cast<std::uint8_t>(noted::parsed | (frame.udp != nullptr ? noted::udp : 0) | claim);
 }
-// The same of what is no frame.
+// Notes the claim of a packet that is no frame, such as a partial sum.
 inline void note_claim(Packet& packet, std::uint8_t claim) {
   packet.noted = static_cast<std::uint8_t>(noted::parsed | claim);
 }
@@ -88,8 +88,9 @@ inline std::uint8_t noted_claim(const Packet& packet) {
   return static_cast<std::uint8_t>(packet.noted & noted::claims);
 }
 
-// What parse_frame() said when it was noted. Nothing is checked again: neither the packet's bytes
-// nor where it begins and ends may have changed since, nor may its sender still reach them.
+// Returns what parse_frame() returned when it was noted. Nothing is checked again: neither the
+// packet's bytes nor where it begins and ends may have changed since, nor may its sender still
+// reach them.
 inline Frame noted_frame(Packet& packet) {
   auto* start = packet.data();
   Frame frame;

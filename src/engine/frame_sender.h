@@ -13,8 +13,8 @@
 
 namespace tributary::engine {
 
-// A frame that is made here, with elements that stand elsewhere, on behalf of what came by
-// `ingress`.
+// An Outgoing frame is made here, with elements that stand elsewhere, on behalf of a packet that
+// came by `ingress`.
 struct Outgoing {
   wire::Bytes headers;
   wire::Bytes elements;
@@ -26,13 +26,14 @@ class FrameSender {
  public:
   explicit FrameSender(PacketPool& pool) : pool_(pool) {}
 
-  // Headers and elements are copied.
+  // Headers and elements are copied, so that they may change after the call.
   void send(const Outgoing& frame, PortIndex port, Actions& actions);
-  // By those of the ports `children` whose bits are set.
+  // Sends a copy by each of the ports `children` whose bit is set.
   void send(const Outgoing& frame, const std::vector<PortIndex>& children, std::uint64_t bits,
             Actions& actions);
-  // The elements are those of `body`, of which the frame is one of the holders. Inlined by force:
-  // where the compiler knows the headers' size, a result costs 38 instructions less for each child.
+  // The elements are those of `body`, of which the frame is one of the holders. The function is
+  // inlined by force: where the compiler knows the headers' size, a result costs 38 instructions
+  // less for each child.
   [[gnu::always_inline]] void send_sharing(Packet& body, wire::Bytes headers, PortIndex port,
                                            Actions& actions) {
     auto packet = pool_.allocate_in_front_of(body, headers);

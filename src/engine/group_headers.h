@@ -13,14 +13,15 @@
 
 namespace tributary::engine {
 
-// What stands before a protocol's own header in packets to the multicast group of a tree.
+// GroupHeaders stand before a protocol's own header in packets to the multicast group of a tree.
 struct [[gnu::packed]] GroupHeaders {
   wire::EthernetHeader ethernet;
   wire::Ipv4Header ipv4;
   wire::UdpHeader udp;
 };
 
-// Of packets that begin at this switch, but for their lengths, TOS and UDP source port.
+// Returns the headers of packets that begin at this switch, but for their lengths, TOS and UDP
+// source port.
 inline GroupHeaders group_headers(wire::Ipv4Address group, const SwitchIdentity& self,
                                   std::uint16_t udp_port) {
   GroupHeaders headers;
@@ -35,7 +36,8 @@ inline GroupHeaders group_headers(wire::Ipv4Address group, const SwitchIdentity&
   return headers;
 }
 
-// Fills in what follows from so many bytes behind the UDP header; the IPv4 header is as it leaves.
+// Fills in what follows from `bytes`, which come behind the UDP header; the IPv4 header is then
+// complete.
 inline void finish_headers(GroupHeaders& headers, std::size_t bytes) {
   const auto udp_bytes = sizeof headers.udp + bytes;
   headers.udp.length = static_cast<std::uint16_t>(udp_bytes);

@@ -11,25 +11,25 @@
 
 namespace tributary::engine {
 
-// One protocol's engine, without an object of it.
+// An EngineKind makes and sets up the engines of one protocol; it needs no engine object.
 struct EngineKind {
   Protocol protocol;
 
-  // A new engine for one core's share of one logical switch. `settings` holds the protocol's own
+  // Makes an engine for one core's share of one logical switch. `settings` holds the protocol's own
   // structure; `pool` is that core's and outlives the engine.
   std::unique_ptr<Engine> (*make)(const std::any& settings, const SwitchIdentity& self,
                                   PacketPool& pool);
 
   // Puts changed settings in force in an engine that this kind made, and keeps the blocks it holds.
-  // False, and no change, if the engine has to be made anew for them.
+  // Returns false, and changes nothing, if the engine has to be made anew for them.
   bool (*reconfigure)(Engine& engine, const std::any& settings);
 
-  // Whether cores add up what arrives there of blocks that other cores own.
+  // Returns whether cores add up what arrives there of blocks that other cores own.
   bool (*has_partial_sums)(const std::any& settings);
 };
 
-// The kind of engines of a class with a constructor and a reconfigure() as above, whose settings
-// are a Config.
+// Returns the kind of a class of engines that has a constructor and a reconfigure() as above, and
+// whose settings are a Config.
 template <typename Class, typename Config>
 constexpr EngineKind kind_of(const Protocol& protocol) {
   return {protocol,
@@ -37,7 +37,7 @@ constexpr EngineKind kind_of(const Protocol& protocol) {
              PacketPool& pool) -> std::unique_ptr<Engine> {
             const auto& config = *std::any_cast<Config>(&settings);
             if constexpr (std::is_constructible_v<Class, const Config&>) {
-              return std::make_unique<Class>(config);  // that makes no packets
+              return std::make_unique<Class>(config);  // this class makes no packets
             } else {
               return std::make_unique<Class>(config, self, pool);
             }

@@ -8,10 +8,10 @@
 
 #include "packet/packet.h"
 
-// Some of a tree's children, a bit each, by their place in the configuration.
+// A PortBitmap holds some of a tree's children: a bit for each, by its place in the configuration.
 namespace tributary::engine {
 
-// The lowest first.
+// The lowest bit is visited first.
 template <typename Visit>
 void for_each_child(std::uint64_t bits, const Visit& visit) {
   for (; bits != 0; bits &= bits - 1) {

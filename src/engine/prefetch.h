@@ -11,7 +11,7 @@
 
 namespace tributary::engine {
 
-// Brings so many bytes to the cache.
+// Brings `bytes` bytes from `first` on to the cache.
 inline void prefetch(const void* first, std::size_t bytes) {
   constexpr std::size_t cache_line = 64;
   const auto* at = static_cast<const std::byte*>(first);
@@ -22,8 +22,8 @@ inline void prefetch(const void* first, std::size_t bytes) {
 }
 
 // Handles a burst in its order. What a packet needs is fetched from memory while those before it
-// are handled: first `locate` its place, which tells where the rest is, then that by `fetch`. Its
-// place is looked up once, for both and for `handle`.
+// are handled: first `locate` finds its place, which tells where the rest is, then `fetch` gets
+// that. Its place is looked up once, for both and for `handle`.
 template <typename Locate, typename Fetch, typename Handle>
 void handle_ahead(std::span<Arrival> burst, const Locate& locate, const Fetch& fetch,
                   const Handle& handle) {

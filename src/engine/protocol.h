@@ -11,7 +11,7 @@
 
 namespace tributary::engine {
 
-// Destination ports, first to last; none unless they are set.
+// Destination ports are given first to last; there are none unless they are set.
 struct UdpPorts {
   std::uint16_t first = 1;
   std::uint16_t last = 0;
@@ -19,33 +19,37 @@ struct UdpPorts {
   constexpr bool contain(std::uint16_t port) const { return first <= port && port <= last; }
 };
 
-// How a protocol is recognised, without an engine object: the data plane needs it on cores that do
-// not own the block, a bridge without engines needs it not at all.
+// A Protocol tells how packets are recognised, without an engine object: the data plane needs that
+// on cores that do not own the block, and a bridge without engines needs no object at all.
 struct Protocol {
   std::string_view name;
   UdpPorts udp_ports{};  // over IPv4
-  // What it goes by directly over Ethernet, if it does, and for what such a frame is dropped where
-  // no engine takes it.
+  // A protocol that goes directly over Ethernet has a type there; where no engine takes such a
+  // frame, it is dropped for the reason `not_served`.
   std::uint16_t ethertype = 0;
   std::optional<DropReason> not_served = std::nullopt;
-  // All of IPv6 is left to `confirms`: no frame is parsed so far.
+  // All of IPv6 is left to `confirms`, since no frame of it is parsed so far.
   bool over_ipv6 = false;
-  // What these leave open, asked of no frame that they rule out; null: they say all.
+  // Decides what the fields above leave open, and is asked of no frame that they rule out; null:
+  // they decide alone.
   bool (*confirms)(const Frame& frame) = nullptr;
-  // What all packets of one block have in common; the owning core is a hash of it.
+  // Returns what all packets of one block have in common; the owning core is a hash of it.
   std::uint64_t (*key)(const Frame& frame);
-  // For what its engine drops packets, in the order of its drop::Number.
+  // The engine drops packets for these reasons, in the order of its drop::Number.
   std::span<const std::string_view> drop_reasons;
-  // Whether a core that does not own the frame's block may give it to Engine::gather(); null: none.
+  // Returns whether a core that does not own the frame's block may give it to Engine::gather();
+  // null: none may.
   bool (*may_gather)(const Frame& frame) = nullptr;
-  // Its packets go to multicast groups, not to hosts.
+  // The protocol's packets go to multicast groups, not to hosts.
   bool to_groups = false;
 
-  // It goes by this type directly over Ethernet, or may be in what does.
+  // Returns whether the protocol has this type directly over Ethernet, or may be inside what has
+  // it.
   bool goes_by(std::uint16_t type) const {
     return type != 0 && (type == ethertype || (over_ipv6 && type == wire::ethertype::ipv6));
   }
-  // The frame is of this protocol. A switch asks for all that are on at once (switch/classifier.h).
+  // Returns whether the frame is of this protocol. A switch asks for all that are on at once
+  // (switch/classifier.h).
   bool claims(const Frame& frame) const {
     const bool has_number =
         frame.udp != nullptr ? udp_ports.contain(frame.udp->destination_port.value())

@@ -11,8 +11,8 @@
 
 namespace tributary::engine {
 
-// What the protocols of one logical switch are set to: for each that is on a structure of its own,
-// which says by `row` in which place it stands. The packets of the others are ordinary traffic.
+// Settings are what the protocols of one logical switch are set to. Each that is on has a structure
+// of its own, whose `row` is its place here. Packets of the others are ordinary traffic.
 class Settings {
  public:
   // Switches a protocol on.
@@ -25,7 +25,7 @@ class Settings {
     place<Config>().reset();
   }
 
-  // Null where the protocol is off.
+  // Returns null where the protocol is off.
   template <typename Config>
   const Config* find() const {
     return std::any_cast<Config>(&of(index<Config>));
@@ -34,7 +34,7 @@ class Settings {
   Config* find() {
     return std::any_cast<Config>(&place<Config>());
   }
-  // Precondition for both: the protocol is on.
+  // Precondition of both: the protocol is on.
   template <typename Config>
   const Config& get() const {
     return *find<Config>();
@@ -44,7 +44,7 @@ class Settings {
     return *find<Config>();
   }
 
-  // Of the protocol in that row; without a value where it is off.
+  // Returns the settings of the protocol in that row; they have no value where it is off.
   const std::any& of(std::size_t row) const { return rows_[row]; }
   std::any& of(std::size_t row) { return rows_[row]; }
   bool empty() const {

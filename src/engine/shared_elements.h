@@ -8,11 +8,11 @@
 
 namespace tributary::engine {
 
-// Elements that frames under way share, and one holder here, who can send them again.
+// SharedElements are shared by frames under way and one holder here, who can send them again.
 class SharedElements {
  public:
   SharedElements() = default;
-  // One of the holders of `body` in a store that `pool` belongs to.
+  // Becomes one of the holders of `body`, in a store that `pool` belongs to.
   SharedElements(PacketPool& pool, Packet& body) : pool_(&pool), body_(&body) {}
   SharedElements(SharedElements&& other) noexcept
       : pool_(other.pool_), body_(std::exchange(other.body_, nullptr)) {}
@@ -31,7 +31,7 @@ class SharedElements {
       pool_->let_go(*std::exchange(body_, nullptr));
     }
   }
-  // They are about to be let go.
+  // Fetches what is written when the elements are let go, which they are about to be.
   void prefetch() const { __builtin_prefetch(body_, 1); }
   explicit operator bool() const { return body_ != nullptr; }
   wire::Bytes bytes() const { return std::as_const(*body_).bytes(); }

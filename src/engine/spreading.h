@@ -8,15 +8,15 @@
 
 namespace tributary::engine {
 
-// How blocks are spread over cores: by wire::spread() of the UDP source port that is derived from
-// their key, and so that the RSS of a network card comes to the same core (dataplane/rss.h). Cores
-// have consecutive ranges of the spread ports, so that a card that sees the highest bits only is
-// right but for the few ports at the borders.
+// Blocks are spread over cores by wire::spread() of the UDP source port that is derived from their
+// key, so that the RSS of a network card comes to the same core (dataplane/rss.h). Cores have
+// consecutive ranges of the spread ports, so that a card that sees the highest bits only is right
+// but for the few ports at the borders.
 constexpr unsigned core_of_spread(std::uint16_t spread_port, unsigned cores) {
   return static_cast<unsigned>((std::uint64_t{spread_port} * cores) >> 16);
 }
 
-// The core that owns the blocks of this aggregation key.
+// Returns the core that owns the blocks of this aggregation key.
 constexpr unsigned owner_of(std::uint64_t key, unsigned cores) {
   return core_of_spread(wire::spread(wire::source_port_of(key)), cores);
 }

@@ -13,20 +13,21 @@
 
 namespace tributary::engine {
 
-// What engines tell operators, in the words that all of them share. What is one engine's own is a
-// figure.
+// Engines tell operators about themselves in these words, which all of them share. What only one
+// engine has is a figure.
 
-// What a figure of the switch is made of, which has an engine on each of its cores.
+// A switch has an engine on each of its cores; this is how it makes one figure of theirs.
 enum class Merge : std::uint8_t { sum, maximum, minimum };
 
-// A named figure of an engine, for counters and metrics: "collisions_total", "descriptors_in_use".
+// A Figure is a named number of an engine, for counters and metrics: "collisions_total",
+// "descriptors_in_use".
 struct Figure {
   std::string_view name;
   std::uint64_t value = 0;
   Merge merge = Merge::sum;
 };
 
-// One job as an engine sees it.
+// A JobStatus describes one job as an engine sees it.
 struct JobStatus {
   std::uint32_t job = 0;
   std::uint64_t contributions = 0;
@@ -34,9 +35,9 @@ struct JobStatus {
   std::uint64_t bypassed = 0;     // contributions that went to their leader as they were
   std::uint64_t descriptors = 0;  // in use now
   std::uint64_t descriptors_high_water = 0;
-  Duration timeout{};  // of the latest block; zero: it began none, or only at its leader's last hop
+  Duration timeout{};  // of the latest block; 0: none began, or only at its leader's last hop
 
-  // Adds what another core says of the same job.
+  // Adds what another core tells of the same job.
   void merge(const JobStatus& other) {
     job = other.job;
     contributions += other.contributions;
@@ -48,7 +49,8 @@ struct JobStatus {
   }
 };
 
-// One block that is held, for `tributaryctl descriptor` and for diagnosis.
+// A DescriptorStatus describes one block that is held, for `tributaryctl descriptor` and for
+// diagnosis.
 struct DescriptorStatus {
   std::uint32_t job = 0;
   std::uint32_t id = 0;
@@ -58,24 +60,25 @@ struct DescriptorStatus {
   Duration age{};
   wire::Ipv4Address leader;
   std::vector<PortIndex> children;
-  bool sparse = false;  // of the blocks of sparse collectives, which have numbers of their own
+  bool sparse = false;  // one of the blocks of sparse collectives, which have numbers of their own
 };
 
-// One block that waits unusually long, as far as is known here.
+// A StallStatus describes one block that waits unusually long, as far as is known here.
 struct StallStatus {
   std::uint32_t job = 0;
   std::uint32_t block = 0;
   std::uint32_t attempt = 0;
-  std::uint32_t contributions = 0;  // that are in, at the leader if it has said so
+  std::uint32_t contributions = 0;  // how many are in, at the leader if it has said so
   std::uint32_t hosts = 0;
   Duration waiting{};
   wire::Ipv4Address leader;
   std::vector<std::uint16_t> missing;      // ranks that have not contributed; empty: unknown
-  std::vector<PortIndex> missing_ports{};  // behind which somebody has not; empty: unknown
+  std::vector<PortIndex> missing_ports{};  // ports behind which somebody has not; empty: unknown
   bool sparse = false;                     // as in DescriptorStatus
 };
 
-// One aggregation tree that is installed here, for engines whose trees are set up beforehand.
+// A TreeStatus describes one aggregation tree that is installed here, for engines whose trees are
+// set up beforehand.
 struct TreeStatus {
   std::uint32_t job = 0;
   std::uint16_t tree = 0;

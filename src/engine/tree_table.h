@@ -12,11 +12,11 @@
 
 namespace tributary::engine {
 
-// The trees that are installed, by Tree::key(): each once.
+// A TreeTable has the trees that are installed, each once, and finds them by Tree::key().
 template <typename Tree>
 class TreeTable {
  public:
-  // Null: it is not here.
+  // Returns null if the tree is not here.
   Tree* find(std::uint64_t key) const {
     const auto mask = index_.size() - 1;
     auto at = wire::mix_key(key, 0) & mask;
@@ -26,7 +26,7 @@ class TreeTable {
     return index_[at];
   }
 
-  // In the order in which they were installed.
+  // The trees stand in the order in which they were installed.
   const std::vector<std::unique_ptr<Tree>>& all() const { return trees_; }
 
   Tree& add(std::unique_ptr<Tree> tree) {
@@ -38,8 +38,8 @@ class TreeTable {
     }
     return *trees_.back();
   }
-  // Has the trees that are wanted, and no others: those that go are handed to `remove`, those that
-  // come are installed by `install`.
+  // Makes the table have the trees that are wanted, and no others: those that go are handed to
+  // `remove`, those that come are installed by `install`.
   template <typename Config, typename Install, typename Remove>
   void become(const std::vector<Config>& wanted, Install install, Remove remove) {
     remove_if([&](Tree& tree) {
@@ -56,7 +56,7 @@ class TreeTable {
       }
     }
   }
-  // Takes those away of which `leaves` says so.
+  // Takes those trees away for which `leaves` returns true.
   template <typename Leaves>
   void remove_if(Leaves leaves) {
     std::erase_if(trees_, [&leaves](const auto& tree) { return leaves(*tree); });

@@ -10,11 +10,11 @@
 #include "engine/tree_table.h"
 #include "packet/clock.h"
 
-// What engines whose trees are set up beforehand tell of the blocks that wait. Not on the packet
-// path: allocates freely.
+// Engines whose trees are set up beforehand tell by this of the blocks that wait. It is not on the
+// packet path and allocates freely.
 namespace tributary::engine {
 
-// A block that some children of a tree have contributed to, and others have not.
+// A WaitingBlock is one that some children of a tree have contributed to, and others have not.
 struct WaitingBlock {
   std::uint32_t block = 0;
   std::uint32_t contributions = 0;
@@ -24,10 +24,10 @@ struct WaitingBlock {
   bool sparse = false;
 };
 
-// What waits so long is worth a look.
+// A block that waits so long is worth a look.
 inline constexpr Duration tree_stall_min = std::chrono::milliseconds(500);
 
-// Those of a tree.
+// Returns the blocks of a tree that wait.
 template <typename Tree>
 using WaitingIn = std::vector<WaitingBlock> (*)(const Tree& tree);
 
