@@ -10,8 +10,8 @@
 
 namespace tributary {
 
-// Why a packet went no further. The names are what operators see; a new reason gets a line here and
-// nothing else. Those of a protocol stand in its folder.
+// These are the reasons why a packet went no further. The names are what operators see; a new
+// reason gets a line here and nothing else. Those of a protocol stand in its folder.
 #define TRIBUTARY_DROP_REASONS(X)                                                 \
   X(truncated)            /* frame shorter than its headers say */                \
   X(source_group_mac)     /* Ethernet source is a group address */                \
@@ -67,7 +67,8 @@ inline constexpr std::string_view common_drop_reasons[] = {
 #undef TRIBUTARY_NAME
 };
 
-// Behind these, room for the reasons of each protocol, in the order of protocols/list.h.
+// The reasons of the protocols come behind these: each protocol has room for some, in the order of
+// protocols/list.h.
 inline constexpr std::size_t protocol_drop_reasons_first = 48;
 inline constexpr std::size_t drop_reasons_per_protocol = 24;
 inline constexpr std::size_t protocols_max = 8;
@@ -83,7 +84,7 @@ constexpr DropReason protocol_drop_reason(std::size_t row, std::size_t number) {
 
 using DropCounts = std::array<std::uint64_t, drop_reasons_max>;
 
-// What became of the packets of one core of one logical switch, in two accounts.
+// A Ledger tells what became of the packets of one core of one logical switch, in two accounts.
 // Received packets meet exactly one fate: received = forwarded + absorbed + dropped(). A packet
 // that is kept (aggregated, or waiting for ARP) counts as absorbed; what comes of it later belongs
 // to the second account.

@@ -8,7 +8,8 @@
 
 namespace tributary {
 
-// A FIFO of owned packets, linked through Packet::next: moving packets never allocates.
+// A PacketList is a FIFO of owned packets, linked through Packet::next: moving packets never
+// allocates.
 class PacketList {
  public:
   PacketList() = default;
@@ -39,7 +40,7 @@ class PacketList {
     ++size_;
   }
 
-  // Null when empty.
+  // Returns null when the list is empty.
   PacketPtr pop() noexcept {
     if (head_ == nullptr) {
       return nullptr;
@@ -51,7 +52,7 @@ class PacketList {
     return PacketPtr(first);
   }
 
-  // The first `count` packets, or all.
+  // Takes the first `count` packets, or all if there are fewer.
   PacketList take(std::size_t count) noexcept {
     if (size_ <= count) {
       return std::move(*this);

@@ -6,13 +6,13 @@
 
 namespace tributary {
 
-// A batch from the store; false if it is exhausted.
+// Fetches a batch from the store; returns false if it is exhausted.
 bool PacketPool::restock() {
   free_count_ = fetch(free_.data(), batch);
   return free_count_ > 0;
 }
 
-// Those that were released last: the store hands out first what is still in the cache.
+// Gives back those that were released last: the store hands out first what is still in the cache.
 void PacketPool::give_back(std::size_t count) noexcept {
   free_count_ -= count;
   store(&free_[free_count_], count);

@@ -13,8 +13,8 @@
 
 namespace tributary {
 
-// One core's stock of packets: a stack without locks, and a backing store that is asked once per
-// batch. Packets that change core are re-homed by setting Packet::pool.
+// A PacketPool is one core's stock of packets: a stack without locks, and a backing store that is
+// asked once per batch. Packets that change core are re-homed by setting Packet::pool.
 class PacketPool {
  public:
   static constexpr std::size_t batch = 64;
@@ -24,7 +24,8 @@ class PacketPool {
   PacketPool& operator=(const PacketPool&) = delete;
   virtual ~PacketPool() = default;
 
-  // An empty packet (length 0, default headroom, no ports), or null when the store is exhausted.
+  // Returns an empty packet (length 0, default headroom, no ports), or null when the store is
+  // exhausted.
   PacketPtr allocate() {
     if (free_count_ == 0 && !restock()) {
       return nullptr;
@@ -42,7 +43,7 @@ class PacketPool {
     return PacketPtr(packet);
   }
 
-  // A copy with the same frame, ports and VLAN, or null when the store is exhausted.
+  // Returns a copy with the same frame, ports and VLAN, or null when the store is exhausted.
   PacketPtr clone(const Packet& original) {
     auto copy = allocate();
     if (!copy || copy->capacity < original.offset + original.length) {
@@ -57,13 +58,14 @@ class PacketPool {
     return copy;
   }
 
-  // The bytes of `body`, which nobody owns from now on, become the end of so many frames (more than
-  // none). Each of them names it in Packet::body and lets go of it when it is released.
+  // Makes the bytes of `body`, which nobody owns from now on, the end of `holders` frames (at least
+  // one). Each of them names it in Packet::body and lets go of it when it is released.
   virtual void share(Packet& body, unsigned holders) noexcept = 0;
-  // One of them needs it no more; it goes back to its store with the last one.
+  // One holder does not need `body` any more; it goes back to its store with the last one.
   virtual void let_go(Packet& body) noexcept = 0;
 
-  // A frame with these bytes in front of `body`; null, and let go of, when the store is exhausted.
+  // Returns a frame with these bytes in front of `body`, or null, having let go of `body`, when the
+  // store is exhausted.
   PacketPtr allocate_in_front_of(Packet& body, wire::Bytes bytes) {
     auto packet = allocate();
     if (!packet || packet->tailroom() < bytes.size()) {
@@ -88,7 +90,8 @@ class PacketPool {
     }
   }
 
-  // Room for headers that are put in front of a frame later.
+  // A packet is allocated with this room before its frame, for headers that are put in front of it
+  // later.
   static constexpr std::uint16_t default_headroom = 128;
 
  protected:
@@ -97,7 +100,7 @@ class PacketPool {
   virtual std::size_t fetch(Packet** out, std::size_t count) = 0;
   virtual void store(Packet** packets, std::size_t count) noexcept = 0;
 
-  // For destructors of derived pools: everything that is free here goes back to the store.
+  // Destructors of derived pools call this: everything that is free here goes back to the store.
   void give_back_all() noexcept { give_back(free_count_); }
 
  private:
@@ -108,12 +111,12 @@ class PacketPool {
   std::size_t free_count_ = 0;
 };
 
-// Copies the body of a frame behind its own bytes, for who needs it in one piece. False if there is
-// no room, which cannot be where all buffers have one size and the body was the end of such a
-// frame.
+// Copies the body of a frame behind its own bytes, for users that need it in one piece. Returns
+// false if there is no room, which cannot happen where all buffers have one size and the body was
+// the end of such a frame.
 bool make_whole(Packet& packet) noexcept;
 
-// A pool on the heap with a fixed number of packets, for tests and simulators.
+// HeapPacketPool keeps a fixed number of packets on the heap, for tests and simulators.
 class HeapPacketPool final : public PacketPool {
  public:
   HeapPacketPool(std::size_t packets, std::uint32_t frame_bytes_max);
@@ -122,7 +125,8 @@ class HeapPacketPool final : public PacketPool {
   void share(Packet& body, unsigned holders) noexcept override { holders_of(body) = holders; }
   void let_go(Packet& body) noexcept override;
 
-  // Packets that are out: allocated and neither released nor cached. Zero proves that none leaked.
+  // Counts packets that are out: allocated and neither released nor cached. Zero proves that none
+  // leaked.
   std::size_t outstanding() noexcept;
 
  private:

@@ -10,11 +10,12 @@
 
 namespace tributary {
 
-// Owned packets by where they go next (a port, by its number): a run for each, in the order in
-// which its packets came. What is done for a run is done once, however many packets it has.
+// PacketRuns sort owned packets by where they go next (a port, by its number): there is a run for
+// each place, in the order in which its packets came. What is done for a run is done once, however
+// many packets it has.
 class PacketRuns {
  public:
-  // Numbers are below `places` from now on. Allocates only when there are more than before.
+  // Numbers are below `places` from now on. This allocates only when there are more than before.
   void reserve(std::size_t places) {
     if (places > runs_.size()) {
       runs_.resize(places);
@@ -23,11 +24,11 @@ class PacketRuns {
   }
 
   void push(std::uint32_t place, PacketPtr packet) { begin(place).push(std::move(packet)); }
-  // `run` has packets.
+  // Precondition: `run` has packets.
   void append(std::uint32_t place, PacketList&& run) { begin(place).append(std::move(run)); }
 
-  // Calls take(place, PacketList) for each run, in the order in which they began; take() adds
-  // nothing here.
+  // Calls take(place, PacketList) for each run, in the order in which they began. take() must not
+  // add packets here.
   template <typename Take>
   void drain(Take&& take) {
     for (const auto place : begun_) {
@@ -48,7 +49,7 @@ class PacketRuns {
   }
 
   std::vector<PacketList> runs_;      // by place
-  std::vector<std::uint32_t> begun_;  // those that have packets
+  std::vector<std::uint32_t> begun_;  // places that have packets
 };
 
 }  // namespace tributary
