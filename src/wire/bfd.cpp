@@ -11,7 +11,7 @@ const BfdHeader* parse_bfd(Bytes payload) {
   }
   const bool fits = header->length >= sizeof(BfdHeader) && header->length <= payload.size();
   const bool refused = header->has(BfdHeader::authentication | BfdHeader::multipoint);
-  // Who does not know our discriminator yet has no business beyond Down.
+  // A sender that does not know our discriminator yet has no business beyond Down.
   const bool early = header->your_discriminator.value() == 0 &&
                      (header->state() == BfdState::init || header->state() == BfdState::up);
   if (!fits || refused || early || header->detect_multiplier == 0 ||

@@ -8,7 +8,7 @@
 
 namespace tributary::wire {
 
-// BFD control packets (RFC 5880, 4.1) over UDP, single hop (RFC 5881).
+// These are BFD control packets (RFC 5880, 4.1) over UDP, single hop (RFC 5881).
 inline constexpr std::uint16_t bfd_port = 3784;
 inline constexpr std::uint8_t bfd_ttl = 255;  // sent so, and required: nobody is further than a hop
 inline constexpr std::uint16_t bfd_source_port_first = 49152;
@@ -21,12 +21,12 @@ enum class BfdDiagnostic : std::uint8_t {
   neighbour_down = 3,
   concatenated_path_down = 6,  // the session is up, but something behind it is cut off
   administratively_down = 7,
-  // Reserved by the RFC; ours: the session is up, but a queue behind it is filling up. To others it
-  // is a reason that they do not know.
+  // The RFC reserves this number, and we use it: the session is up, but a queue behind it is
+  // filling up. To others it is a reason that they do not know.
   crowded = 31,
 };
 
-// The mandatory section.
+// This is the mandatory section of RFC 5880, 4.1.
 struct [[gnu::packed]] BfdHeader {
   static constexpr std::uint8_t version = 1;
   static constexpr std::uint8_t poll = 0x20;
@@ -53,8 +53,8 @@ struct [[gnu::packed]] BfdHeader {
 };
 static_assert(sizeof(BfdHeader) == 24 && alignof(BfdHeader) == 1);
 
-// The header of a UDP payload that passes the checks of RFC 5880, 6.8.6 that need no session, or
-// null. Authentication is not in use here, so that a packet with it is refused.
+// Returns the header of a UDP payload that passes the checks of RFC 5880, 6.8.6 that need no
+// session, or null. Authentication is not in use here, so that a packet with it is refused.
 const BfdHeader* parse_bfd(Bytes payload);
 
 }  // namespace tributary::wire

@@ -55,7 +55,7 @@ std::uint16_t transport_checksum(const Ipv4Header& ip, Bytes l4) {
   return static_cast<std::uint16_t>(~fold(sum));
 }
 
-// RFC 8200, 8.1: addresses, length in 32 bits, next header.
+// The pseudo-header of RFC 8200, 8.1 has addresses, length in 32 bits, and next header.
 std::uint16_t transport_checksum(const Ipv6Header& ip, Bytes l4) {
   struct [[gnu::packed]] Pseudo {
     std::array<std::uint8_t, 16> source;

@@ -11,20 +11,22 @@
 
 namespace tributary::wire {
 
-// The Internet checksum (RFC 1071) of `bytes`, as it is stored in a header; 0 over a header whose
-// checksum field is right.
+// Returns the Internet checksum (RFC 1071) of `bytes`, as it is stored in a header; it is 0 over a
+// header whose checksum field is right.
 std::uint16_t internet_checksum(Bytes bytes);
 
-// The folded, uncomplemented sum of the TCP/UDP pseudo-header: what a kernel leaves in the checksum
-// field of a packet whose checksum it expects hardware to finish (CHECKSUM_PARTIAL on veth, TAP).
+// Returns the folded, uncomplemented sum of the TCP/UDP pseudo-header, which a kernel leaves in the
+// checksum field of a packet whose checksum it expects hardware to finish (CHECKSUM_PARTIAL on
+// veth, TAP).
 std::uint16_t pseudo_header_sum(const Ipv4Header& ip, std::uint16_t l4_bytes);
 
-// The checksum of a TCP or UDP segment (`l4` from its header on) under its pseudo-header.
+// Returns the checksum of a TCP or UDP segment (`l4` from its header on) under its pseudo-header.
 std::uint16_t transport_checksum(const Ipv4Header& ip, Bytes l4);
 std::uint16_t transport_checksum(const Ipv6Header& ip, Bytes l4);
 
-// What the checksum field of an IPv4 header without options has to hold, whatever it holds now. On
-// the way of every packet: no loop, and no store that the next load would have to wait for.
+// Returns what the checksum field of an IPv4 header without options has to hold, whatever it holds
+// now. Every packet passes here: there is no loop, and no store that the next load would have to
+// wait for.
 inline std::uint16_t ipv4_header_checksum(const Ipv4Header& ip) {
   std::array<std::uint32_t, sizeof(Ipv4Header) / sizeof(std::uint32_t)> words;
   std::memcpy(words.data(), &ip, sizeof words);
@@ -42,7 +44,7 @@ inline void finish_ipv4(Ipv4Header& ip) {
   ip.checksum = ipv4_header_checksum(ip);
 }
 
-// RFC 1624: the checksum after a 16-bit word of the header changed.
+// Returns the checksum after a 16-bit word of the header changed (RFC 1624).
 inline std::uint16_t update_checksum(std::uint16_t checksum, std::uint16_t before,
                                      std::uint16_t after) {
   std::uint32_t sum = static_cast<std::uint16_t>(~checksum);
@@ -53,7 +55,7 @@ inline std::uint16_t update_checksum(std::uint16_t checksum, std::uint16_t befor
   return static_cast<std::uint16_t>(~sum);
 }
 
-// The same after two words of it that were zero became `filled`.
+// Returns the checksum after two words of the header that were zero became `filled`.
 inline std::uint16_t fill_in_checksum(std::uint16_t checksum, std::uint32_t filled) {
   std::uint32_t sum = static_cast<std::uint16_t>(~checksum);
   sum += (filled >> 16) + (filled & 0xffff);

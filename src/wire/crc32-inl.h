@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// CRC-32 by multiplication without carries, after Intel's "Fast CRC Computation for Generic
-// Polynomials Using PCLMULQDQ Instruction". Compiled once per SIMD target; the guard is Highway's
-// toggle.
+// This computes CRC-32 by multiplication without carries, after Intel's "Fast CRC Computation for
+// Generic Polynomials Using PCLMULQDQ Instruction". It is compiled once per SIMD target; the guard
+// is Highway's toggle.
 #if defined(TRIBUTARY_WIRE_CRC32_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef TRIBUTARY_WIRE_CRC32_INL_H
 #undef TRIBUTARY_WIRE_CRC32_INL_H
@@ -26,7 +26,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 // continue_crc32() takes and returns a CRC without the complements at both ends.
 
 #if HWY_TARGET == HWY_SSSE3 || HWY_TARGET == HWY_EMU128 || HWY_TARGET == HWY_SCALAR
-// These have no such multiplication.
+// These targets have no multiplication without carries.
 HWY_INLINE std::uint32_t continue_crc32(std::uint32_t crc, Bytes bytes) {
   static constexpr auto table = crc32_table();
   for (const auto byte : bytes) {
@@ -37,7 +37,7 @@ HWY_INLINE std::uint32_t continue_crc32(std::uint32_t crc, Bytes bytes) {
 
 #else
 
-// One block of a vector is multiplied by itself.
+// A multiplication without carries stays within such a block of a vector.
 using Block = hn::FixedTag<std::uint64_t, 2>;
 #if HWY_TARGET == HWY_AVX3_DL
 using Wide = hn::ScalableTag<std::uint64_t>;
@@ -54,19 +54,19 @@ HWY_INLINE Vector load(const std::byte* at) {
   return hn::LoadU(Wide(), reinterpret_cast<const std::uint64_t*>(at));
 }
 
-// A vector's last `n` bytes behind zeros.
+// Returns a vector's last `n` bytes behind zeros.
 HWY_INLINE Vector load_last(std::size_t n, const std::byte* at) {
   const hn::Repartition<std::uint8_t, Wide> d;
   const auto others = hn::FirstN(d, vector_bytes - n);
   return hn::BitCast(Wide(), hn::IfThenZeroElse(others, hn::BitCast(d, load(at))));
 }
 
-// The same of a message that is no longer than that: nothing before it is read.
+// Returns a message that is shorter than a vector, behind zeros; nothing before it is read.
 HWY_INLINE Vector load_short(Bytes message) {
   const auto zeros = vector_bytes - message.size();
 #if HWY_TARGET == HWY_AVX3_DL
   const hn::Repartition<std::uint8_t, Wide> d;
-  // Where the vector would begin, which is nobody's memory and not read.
+  // This is where the vector would begin, which is nobody's memory and not read.
   const auto begin = reinterpret_cast<std::uintptr_t>(message.data()) - zeros;
   const auto* at = reinterpret_cast<const std::uint8_t*>(begin);
   return hn::BitCast(Wide(), hn::MaskedLoad(hn::Not(hn::FirstN(d, zeros)), d, at));
@@ -77,14 +77,14 @@ HWY_INLINE Vector load_short(Bytes message) {
 #endif
 }
 
-// What leaves the same remainder `bytes` further on, added to what is there.
+// Adds to `there` what leaves the same remainder as `sum`, but `bytes` further on.
 HWY_INLINE Vector fold(Vector sum, std::size_t bytes, Vector there) {
   const auto by = hn::LoadDup128(Wide(), &folds[bytes].first);
   return hn::Xor3(hn::CLMulLower(sum, by), hn::CLMulUpper(sum, by), there);
 }
 
-// All whole fours of vectors, in four sums: enough independent work to hide latencies. Behind `sum`
-// three vectors at least are left.
+// Folds all whole fours of vectors, in four sums: enough independent work to hide latencies. Behind
+// `sum` at least three vectors are left.
 HWY_INLINE Vector fold_fours(Vector sum, Bytes& rest) {
   constexpr auto step = 4 * vector_bytes;
   auto sum1 = load(rest.data());
@@ -100,7 +100,7 @@ HWY_INLINE Vector fold_fours(Vector sum, Bytes& rest) {
   return fold(sum1, 2 * vector_bytes, fold(sum2, vector_bytes, sum));
 }
 
-// A message, at least a vector of it, as one vector. The first step is as short as it takes for
+// Folds a message of at least one vector to one vector. The first step is as short as it takes for
 // whole vectors to be left.
 HWY_INLINE Vector fold_all(std::uint32_t crc, Bytes message) {
   const auto before = hn::IfThenElseZero(hn::FirstN(Wide(), 1), hn::Set(Wide(), crc));
@@ -129,7 +129,7 @@ HWY_INLINE hn::Vec<Block> add_blocks(D, hn::Vec<D> sum) {
   }
 }
 
-// A vector times x^32, four bytes further on: 96 bits.
+// Returns a vector times x^32, moved four bytes further on: 96 bits.
 HWY_INLINE hn::Vec<Block> fold_to_end(Vector sum) {
   alignas(vector_bytes) static constexpr auto to_end = [] {
     std::array<Crc32Fold, vector_bytes / block_bytes> by{};
@@ -142,13 +142,13 @@ HWY_INLINE hn::Vec<Block> fold_to_end(Vector sum) {
   return add_blocks(Wide(), hn::Xor(hn::CLMulLower(sum, by), hn::CLMulUpper(sum, by)));
 }
 
-// What the CRC of what came before adds, so many bytes further on.
+// Returns what the CRC of the bytes before adds, `bytes` further on.
 HWY_INLINE hn::Vec<Block> fold_crc(std::uint32_t crc, std::size_t bytes) {
   const Block d;
   return hn::CLMulUpper(hn::Set(d, std::uint64_t{crc} << 32), hn::Load(d, &folds[bytes].first));
 }
 
-// Division by multiplication (Barrett): the upper 64 of 96 bits have the quotient, and the lower 32
+// Divides by multiplication (Barrett): the upper 64 of 96 bits have the quotient, and the lower 32
 // the remainder, less what the quotient times the polynomial has there.
 HWY_INLINE std::uint32_t remainder(hn::Vec<Block> dividend) {
   alignas(block_bytes) static constexpr std::uint64_t reciprocal[] = {crc32_reciprocal(), 0};

@@ -7,7 +7,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "wire/crc32.cpp"
 #include <hwy/foreach_target.h>
-// foreach_target.h comes before what is compiled per target.
+// foreach_target.h must come before what is compiled per target.
 #include <hwy/highway.h>
 
 #include "wire/crc32-inl.h"
@@ -45,7 +45,7 @@ Crc32Joint::Crc32Joint(std::size_t bytes) {
   for (unsigned table = 0; table < tables_.size(); ++table) {
     tables_[table][0] = 0;
     for (unsigned bit = 0; bit < 8; ++bit) {
-      // CRCs are complemented at both ends.
+      // crc32() complements CRCs at both ends, which is undone here.
       const auto image = ~crc32(~(1u << (8 * table + bit)), zeros);
       for (unsigned rest = 0; rest < 1u << bit; ++rest) {
         tables_[table][(1u << bit) + rest] = image ^ tables_[table][rest];

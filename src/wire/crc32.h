@@ -9,12 +9,12 @@
 
 namespace tributary::wire {
 
-// CRC-32 (IEEE 802.3, reflected, as zlib), by the SIMD code that is best on this CPU: continue from
-// `crc`, start with 0.
+// Returns the CRC-32 (IEEE 802.3, reflected, as zlib's), by the SIMD code that is best on this CPU.
+// It continues from `crc`, and starts with 0.
 std::uint32_t crc32(std::uint32_t crc, Bytes bytes);
 
-// Those of two parts of a packet, each from 0: in one call, and the end of the one, which is a
-// chain of multiplications, overlaps the other.
+// These are the CRCs of two parts of a packet, each from 0. One call computes both, so that the end
+// of the one, which is a chain of multiplications, overlaps the other.
 struct Crc32Pair {
   std::uint32_t first;
   std::uint32_t second;
@@ -23,8 +23,9 @@ struct Crc32Pair {
 };
 Crc32Pair crc32_pair(Bytes first, Bytes second);
 
-// Joins CRC-32s: of something, and of so many bytes behind it that were looked at before. The
-// first one's part in the whole is linear in its bits, so that tables hold it.
+// A Crc32Joint joins two CRC-32s: that of something, and that of the `bytes` bytes behind it, which
+// was computed before. The first one's part in the whole is linear in its bits, so that tables hold
+// it.
 class Crc32Joint {
  public:
   explicit Crc32Joint(std::size_t bytes);

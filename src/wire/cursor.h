@@ -11,8 +11,8 @@ namespace tributary::wire {
 using Bytes = std::span<const std::byte>;
 using MutableBytes = std::span<std::byte>;
 
-// The one way to look into received bytes: take<T>() yields a header that lies wholly inside the
-// buffer, or nullptr. Headers have alignment 1, so any offset will do.
+// A cursor is the one way to look into received bytes: take<T>() yields a header that lies wholly
+// inside the buffer, or nullptr. Headers have alignment 1, so any offset will do.
 template <typename Byte>
 class BasicCursor {
  public:

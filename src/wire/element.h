@@ -11,11 +11,11 @@
 
 namespace tributary::wire {
 
-// What one element of a payload is, and how two of them are reduced. The numbers go over the wire;
-// elements are little-endian. An i4 is two numbers of four bits in a byte, the first in its low
-// half. VALUE_i32 is a pair of a value and an index, as MPI's programs have it: a C struct of both,
-// in which an index behind eight bytes has four more behind it that mean nothing. An opaqueN is N
-// bytes, of which only a handler knows what they mean.
+// An ElementType is what one element of a payload is, and an Operator is how two of them are
+// reduced. The numbers go over the wire; elements are little-endian. An i4 is two numbers of four
+// bits in a byte, the first in its low half. VALUE_i32 is a pair of a value and an index, as MPI's
+// programs have it: a C struct of both, in which an index behind eight bytes has four more behind
+// it that mean nothing. An opaqueN is N bytes, of which only a handler knows what they mean.
 enum class ElementType : std::uint8_t {
   f32,
   f64,
@@ -54,7 +54,7 @@ enum class Operator : std::uint8_t {
 };
 
 inline constexpr std::size_t element_type_count = 18;
-// Types that have an operator which is built in: all but the opaque ones, which come behind them.
+// So many types have a built-in operator: all but the opaque ones, which come behind them.
 inline constexpr std::size_t built_in_type_count = 15;
 inline constexpr std::size_t operator_count = 12;  // built in
 inline constexpr std::size_t element_bytes_max = 16;
@@ -71,7 +71,7 @@ constexpr bool is_integer(ElementType type) {
   return type >= ElementType::i8 && type <= ElementType::i4;
 }
 
-// Of a value and an index.
+// A pair consists of a value and an index.
 constexpr bool is_pair(ElementType type) {
   return type >= ElementType::f32_i32 && type <= ElementType::i64_i32;
 }
@@ -92,8 +92,8 @@ constexpr unsigned handler_number(Operator op) {
   return static_cast<unsigned>(op) - handler_operator_first;
 }
 
-// Bitwise and logical operators exist for integers only; minloc and maxloc are what pairs have. Any
-// type may have a handler: whether there is one for it is reduce::find_kernel's to say.
+// Bitwise and logical operators exist for integers only; minloc and maxloc are for pairs. Any type
+// may have a handler: reduce::find_kernel tells whether there is one for it.
 constexpr bool is_valid(ElementType type, Operator op) {
   if (static_cast<std::size_t>(type) >= element_type_count) {
     return false;
@@ -117,7 +117,8 @@ inline constexpr std::string_view element_type_names[element_type_count] = {
 inline constexpr std::string_view operator_names[operator_count] = {
     "sum", "min", "max", "prod", "and", "or", "xor", "land", "lor", "lxor", "minloc", "maxloc"};
 
-// handler:0 to handler:63. A null is behind each, as behind all names of types and operators.
+// The names are handler:0 to handler:63. A null is behind each, as behind all names of types and
+// operators.
 inline constexpr std::string_view handler_prefix = "handler:";
 using HandlerName = std::array<char, handler_prefix.size() + 3>;
 
@@ -141,7 +142,7 @@ constexpr std::string_view handler_name(unsigned number) {
   return {handler_names[number].data(), handler_prefix.size() + (number < 10 ? 1 : 2)};
 }
 
-// For people: all of them, with spaces between.
+// Lists all names for people, with spaces between.
 inline std::string listed(std::span<const std::string_view> names) {
   std::string list;
   for (const auto name : names) {
@@ -150,7 +151,7 @@ inline std::string listed(std::span<const std::string_view> names) {
   return list;
 }
 
-// One that the type may have, for calls that do not reduce.
+// Returns an operator that the type may have, for calls that do not reduce.
 constexpr Operator any_operator(ElementType type) {
   if (is_opaque(type)) {
     return handler_operator(0);
@@ -158,7 +159,7 @@ constexpr Operator any_operator(ElementType type) {
   return is_pair(type) ? Operator::minloc : Operator::sum;
 }
 
-// What to tell about a combination that is none.
+// Users are told this about a combination that is not valid.
 inline constexpr std::string_view valid_combinations =
     "and, or, xor, land, lor and lxor are for integers; minloc and maxloc are for pairs of a value "
     "and an index, which have no other operator but handlers; opaque types have handlers only";

@@ -5,7 +5,7 @@
 
 namespace tributary::wire {
 
-// What carries the packets of a reduction: UDP over IPv4, or Ethernet frames alone.
+// The packets of a reduction are carried by UDP over IPv4, or by Ethernet frames alone.
 enum class Encapsulation : std::uint8_t { udp, ethernet };
 
 }  // namespace tributary::wire

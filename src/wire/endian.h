@@ -22,8 +22,9 @@ constexpr std::uint64_t byte_swap(std::uint64_t value) {
   return __builtin_bswap64(value);
 }
 
-// A big-endian unsigned integer as it stands in a packet: alignment 1, and no conversion unless
-// asked for. The packed member (not a std::array behind bit_cast) keeps GCC 12 vectorising loops.
+// A BigEndian is an unsigned integer as it stands in a packet: it has alignment 1, and there is no
+// conversion unless asked for. The packed member (not a std::array behind bit_cast) keeps GCC 12
+// vectorising loops.
 template <typename T>
 class [[gnu::packed]] BigEndian {
  public:

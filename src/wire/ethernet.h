@@ -14,7 +14,7 @@ struct [[gnu::packed]] MacAddress {
 
   constexpr bool is_group() const { return (octets[0] & 1) != 0; }
   constexpr bool is_zero() const { return *this == MacAddress{}; }
-  // The octets as one number, the first one highest.
+  // Returns the octets as one number, the first one highest.
   constexpr std::uint64_t value() const {
     std::uint64_t value = 0;
     for (const auto octet : octets) {
@@ -22,14 +22,14 @@ struct [[gnu::packed]] MacAddress {
     }
     return value;
   }
-  // Two comparisons of numbers, where that of arrays is a call.
+  // This takes two comparisons of numbers, where that of arrays is a call.
   friend constexpr bool operator==(const MacAddress& a, const MacAddress& b) {
     return __builtin_memcmp(a.octets.data(), b.octets.data(), sizeof a.octets) == 0;
   }
   friend constexpr auto operator<=>(const MacAddress&, const MacAddress&) = default;
 };
 
-// 01:80:c2:00:00:00 to 0f: never forwarded by a bridge (IEEE 802.1Q, table 8-1).
+// A bridge never forwards frames to 01:80:c2:00:00:00 to 0f (IEEE 802.1Q, table 8-1).
 constexpr bool is_reserved_group(const MacAddress& mac) {
   return mac.octets[0] == 0x01 && mac.octets[1] == 0x80 && mac.octets[2] == 0xc2 &&
          mac.octets[3] == 0 && mac.octets[4] == 0 && mac.octets[5] < 0x10;
@@ -53,7 +53,7 @@ struct [[gnu::packed]] EthernetHeader {
 };
 static_assert(sizeof(EthernetHeader) == 14 && alignof(EthernetHeader) == 1);
 
-// What a frame occupies on the line beyond its bytes: preamble and start delimiter (8), frame
+// A frame occupies so much on the line beyond its bytes: preamble and start delimiter (8), frame
 // check sequence (4), inter-packet gap (12). Shapers and efficiency figures count it.
 inline constexpr std::uint32_t ethernet_line_overhead_bytes = 24;
 inline constexpr std::uint32_t ethernet_min_frame_bytes = 60;

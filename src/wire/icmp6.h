@@ -9,8 +9,8 @@
 
 namespace tributary::wire {
 
-// RFC 4443. `rest` is identifier and sequence of an echo, the MTU in packet too big, the place of a
-// problem with a parameter, else unused.
+// RFC 4443. `rest` is identifier and sequence of an echo, the MTU in "packet too big", the place of
+// a problem with a parameter; in others it is unused.
 struct [[gnu::packed]] Icmp6Header {
   static constexpr std::uint8_t unreachable = 1;
   static constexpr std::uint8_t packet_too_big = 2;
@@ -31,10 +31,10 @@ struct [[gnu::packed]] Icmp6Header {
 };
 static_assert(sizeof(Icmp6Header) == 8 && alignof(Icmp6Header) == 1);
 
-// Neighbour solicitation and advertisement (RFC 4861, 4.3 and 4.4): who has `target`, and that its
-// sender has it. Options follow.
+// A neighbour solicitation asks who has `target`, and an advertisement tells that its sender has it
+// (RFC 4861, 4.3 and 4.4). Options follow.
 struct [[gnu::packed]] NeighbourMessage {
-  // Of `icmp.rest`, in an advertisement.
+  // These are flags of `icmp.rest`, in an advertisement.
   static constexpr std::uint32_t is_router = 0x80000000;
   static constexpr std::uint32_t is_solicited = 0x40000000;
   static constexpr std::uint32_t overrides = 0x20000000;
@@ -45,7 +45,7 @@ struct [[gnu::packed]] NeighbourMessage {
 };
 static_assert(sizeof(NeighbourMessage) == 24 && alignof(NeighbourMessage) == 1);
 
-// What a router tells the hosts of a link (RFC 4861, 4.2). Options follow.
+// A router tells this to the hosts of a link (RFC 4861, 4.2). Options follow.
 struct [[gnu::packed]] RouterAdvertisement {
   static constexpr std::uint8_t hop_limit = 255;  // as that of NeighbourMessage
 
@@ -55,7 +55,7 @@ struct [[gnu::packed]] RouterAdvertisement {
 };
 static_assert(sizeof(RouterAdvertisement) == 16 && alignof(RouterAdvertisement) == 1);
 
-// The option with a link-layer address (RFC 4861, 4.6.1).
+// This option has a link-layer address (RFC 4861, 4.6.1).
 struct [[gnu::packed]] LinkAddressOption {
   static constexpr std::uint8_t of_source = 1;
   static constexpr std::uint8_t of_target = 2;
@@ -66,9 +66,9 @@ struct [[gnu::packed]] LinkAddressOption {
 };
 static_assert(sizeof(LinkAddressOption) == 8 && alignof(LinkAddressOption) == 1);
 
-// A prefix of the link (RFC 4861, 4.6.2).
+// This option names a prefix of the link (RFC 4861, 4.6.2).
 struct [[gnu::packed]] PrefixOption {
-  static constexpr std::uint8_t on_link = 0x80;     // its addresses are neighbours
+  static constexpr std::uint8_t on_link = 0x80;     // the prefix's addresses are neighbours
   static constexpr std::uint8_t autonomous = 0x40;  // hosts make addresses of it (RFC 4862)
 
   std::uint8_t type = 3;
@@ -82,7 +82,7 @@ struct [[gnu::packed]] PrefixOption {
 };
 static_assert(sizeof(PrefixOption) == 32 && alignof(PrefixOption) == 1);
 
-// The MTU of the link (RFC 4861, 4.6.4).
+// This option has the MTU of the link (RFC 4861, 4.6.4).
 struct [[gnu::packed]] MtuOption {
   std::uint8_t type = 5;
   std::uint8_t length = 1;  // in units of 8 bytes

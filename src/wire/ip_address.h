@@ -11,12 +11,13 @@
 
 namespace tributary::wire {
 
-// An address of either version, for code that treats both alike: sixteen bytes, an IPv4 address as
-// ::ffff:a.b.c.d (RFC 4291, 2.5.5.2). Two integers, so that it is cheap to compare and to hash.
+// An IpAddress is of either version, for code that treats both alike: sixteen bytes, an IPv4
+// address as ::ffff:a.b.c.d (RFC 4291, 2.5.5.2). It is two integers, so that it is cheap to compare
+// and to hash.
 class IpAddress {
  public:
   constexpr IpAddress() = default;
-  // Implicit: an IPv4 address is one.
+  // The conversion is implicit because every IPv4 address is an IpAddress.
   constexpr IpAddress(const Ipv4Address& address) : low_(mapped | address.value()) {}
   explicit IpAddress(const std::array<std::uint8_t, 16>& octets) {
     std::array<be64, 2> halves;
@@ -32,10 +33,10 @@ class IpAddress {
     return octets;
   }
   constexpr bool is_v4() const { return high_ == 0 && low_ >> 32 == mapped >> 32; }
-  // Of one that is.
+  // Precondition: is_v4().
   constexpr Ipv4Address v4() const { return Ipv4Address(static_cast<std::uint32_t>(low_)); }
 
-  // Two numbers, as high() and low() say them.
+  // Makes an address of the two numbers that high() and low() return.
   static constexpr IpAddress of_halves(std::uint64_t high, std::uint64_t low) {
     IpAddress address;
     address.high_ = high;
@@ -44,7 +45,7 @@ class IpAddress {
   }
 
   constexpr bool is_unspecified() const { return high_ == 0 && low_ == 0; }
-  // Of version 6 (RFC 4291, 2.5.3, 2.5.6 and 2.7).
+  // These ask about addresses of version 6 (RFC 4291, 2.5.3, 2.5.6 and 2.7).
   constexpr bool is_loopback() const { return high_ == 0 && low_ == 1; }
   constexpr bool is_link_local() const { return high_ >> 54 == 0xfe80u >> 6; }
   constexpr bool is_multicast() const { return high_ >> 56 == 0xff; }

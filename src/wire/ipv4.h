@@ -8,7 +8,7 @@
 
 namespace tributary::wire {
 
-// An IPv4 address in network byte order; value() is for arithmetic, in host order.
+// An Ipv4Address is in network byte order; value() is for arithmetic, in host order.
 struct [[gnu::packed]] Ipv4Address {
   be32 network;
 
@@ -22,8 +22,8 @@ struct [[gnu::packed]] Ipv4Address {
   constexpr bool is_unspecified() const { return value() == 0; }
   constexpr bool is_multicast() const { return (value() >> 28) == 0xe; }
   constexpr bool is_broadcast() const { return value() == 0xffffffff; }
-  // Not in 0/8, 127/8, 224/4 or 240/4: one host that packets may be routed from and to (RFC 1812,
-  // 5.3.7).
+  // Returns whether this is one host that packets may be routed from and to: not in 0/8, 127/8,
+  // 224/4 or 240/4 (RFC 1812, 5.3.7).
   constexpr bool is_routable_unicast() const {
     const auto first = value() >> 24;
     return first != 0 && first != 127 && first < 224;
@@ -43,7 +43,7 @@ inline constexpr std::uint8_t tcp = 6;
 inline constexpr std::uint8_t udp = 17;
 }  // namespace ip_protocol
 
-// The two ECN bits of the traffic class (RFC 3168).
+// These are the two ECN bits of the traffic class (RFC 3168).
 namespace ecn {
 inline constexpr std::uint8_t mask = 0x3;
 inline constexpr std::uint8_t not_ect = 0x0;

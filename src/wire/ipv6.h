@@ -29,10 +29,10 @@ struct [[gnu::packed]] Ipv6Header {
 };
 static_assert(sizeof(Ipv6Header) == 40 && alignof(Ipv6Header) == 1);
 
-// The least that every link takes (RFC 8200, section 5), and the most of an error that is sent.
+// Every link takes at least this (RFC 8200, section 5), and no error that is sent is longer.
 inline constexpr std::uint16_t ipv6_mtu_min = 1280;
 
-// What follows a header, beside those of ip_protocol (RFC 8200, section 4).
+// These may follow a header, beside those of ip_protocol (RFC 8200, section 4).
 namespace ipv6_next {
 inline constexpr std::uint8_t hop_by_hop = 0;
 inline constexpr std::uint8_t routing = 43;
@@ -42,7 +42,7 @@ inline constexpr std::uint8_t nothing = 59;
 inline constexpr std::uint8_t destination_options = 60;
 }  // namespace ipv6_next
 
-// What options for all hops, options for the destination, and source routes begin with.
+// Options for all hops, options for the destination, and source routes begin with this.
 struct [[gnu::packed]] Ipv6Extension {
   std::uint8_t next_header = 0;
   std::uint8_t length = 0;  // in units of 8 bytes, beyond the first
@@ -55,12 +55,13 @@ static_assert(sizeof(Ipv6Extension) == 4 && alignof(Ipv6Extension) == 1);
 
 inline constexpr IpAddress all_nodes = IpAddress::of_halves(0xff02000000000000, 1);
 
-// The group in which whoever may have `address` is asked for it (RFC 4291, 2.7.1).
+// Returns the group in which whoever may have `address` is asked for it (RFC 4291, 2.7.1).
 constexpr IpAddress solicited_nodes(const IpAddress& address) {
   return IpAddress::of_halves(0xff02000000000000, 0x1ff000000 | (address.low() & 0xffffff));
 }
 
-// The address that an interface with this MAC address has on its link (RFC 4291, appendix A).
+// Returns the address that an interface with this MAC address has on its link (RFC 4291, appendix
+// A).
 constexpr IpAddress link_local_of(const MacAddress& mac) {
   const auto value = mac.value();
   return IpAddress::of_halves(
@@ -68,7 +69,7 @@ constexpr IpAddress link_local_of(const MacAddress& mac) {
       ((value >> 24 << 40) | 0xfffe000000 | (value & 0xffffff)) ^ 0x0200000000000000);
 }
 
-// Where frames to a group go (RFC 2464, section 7).
+// Returns where frames to a group go (RFC 2464, section 7).
 constexpr MacAddress group_mac_of(const IpAddress& group) {
   const auto low = group.low();
   return {{0x33, 0x33, static_cast<std::uint8_t>(low >> 24), static_cast<std::uint8_t>(low >> 16),

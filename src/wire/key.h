@@ -5,7 +5,8 @@
 
 namespace tributary::wire {
 
-// Mixes a key into 64 well-spread bits, seeded: descriptor index, owning core, up-port.
+// Mixes a key and a seed into 64 well-spread bits, which choose descriptor index, owning core and
+// up-port.
 constexpr std::uint64_t mix_key(std::uint64_t key, std::uint64_t seed) {
   std::uint64_t x = key ^ seed;
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
@@ -13,8 +14,8 @@ constexpr std::uint64_t mix_key(std::uint64_t key, std::uint64_t seed) {
   return x ^ (x >> 31);
 }
 
-// UDP source port of everything that concerns one key, so that a NIC's RSS (and ECMP of ordinary
-// switches) keeps a block together.
+// Returns the UDP source port of everything that concerns one key, so that a NIC's RSS (and ECMP of
+// ordinary switches) keeps a block together.
 constexpr std::uint16_t source_port_of(std::uint64_t key) {
   return static_cast<std::uint16_t>(0xc000u | (mix_key(key, 0) & 0x3fffu));
 }

@@ -8,7 +8,7 @@
 
 namespace tributary::wire {
 
-// The destination MAC address of an IPv4 multicast group (RFC 1112, 6.4).
+// Returns the destination MAC address of an IPv4 multicast group (RFC 1112, 6.4).
 constexpr MacAddress multicast_mac(Ipv4Address group) {
   const auto low = group.value() & 0x7fffff;
   return MacAddress{{0x01, 0x00, 0x5e, static_cast<std::uint8_t>(low >> 16),

@@ -8,7 +8,8 @@
 
 namespace tributary::wire {
 
-// What is wrong with a packet of a protocol that has a header of its own in front of the elements.
+// A ParseError tells what is wrong with a packet of a protocol that has a header of its own in
+// front of the elements.
 enum class ParseError : std::uint8_t {
   none,
   truncated,  // shorter than header and elements

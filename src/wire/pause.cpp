@@ -14,7 +14,7 @@ Pause pause_of(const PauseHeader& header) {
 }
 
 Pause pause_of(const PriorityPauseHeader& header) {
-  // The upper octet of the vector is reserved, and ignored by who receives it.
+  // The upper octet of the vector is reserved, and receivers ignore it.
   Pause pause{true, static_cast<std::uint8_t>(header.enabled.value() & all_classes), {}};
   std::transform(std::begin(header.quanta), std::end(header.quanta), pause.quanta.begin(),
                  [](be16 quanta) { return quanta.value(); });

@@ -12,7 +12,7 @@
 
 namespace tributary::wire {
 
-// MAC control frames, which one end of a link says to the other and no bridge forwards: PAUSE
+// MAC control frames go from one end of a link to the other, and no bridge forwards them: PAUSE
 // (IEEE 802.3, annex 31B) and priority flow control (annex 31D, IEEE 802.1Qbb).
 inline constexpr MacAddress mac_control_group{{0x01, 0x80, 0xc2, 0x00, 0x00, 0x01}};
 inline constexpr std::size_t priority_classes = 8;
@@ -32,13 +32,13 @@ struct [[gnu::packed]] PriorityPauseHeader {
   static constexpr std::uint16_t opcode_priority_pause = 0x0101;
 
   be16 opcode{opcode_priority_pause};
-  be16 enabled;  // bit c: `quanta[c]` is meant
+  be16 enabled;  // bit c: `quanta[c]` is valid
   be16 quanta[priority_classes];
 };
 static_assert(sizeof(PriorityPauseHeader) == 20 && alignof(PriorityPauseHeader) == 1);
 
-// What such a frame says: for how long each of `classes` is to be silent, from now; 0: not any
-// more.
+// A Pause is the content of such a frame: for how many quanta each of `classes` is to be silent,
+// from now on; 0 ends a pause.
 struct Pause {
   bool by_class = false;
   std::uint8_t classes = 0;
@@ -47,16 +47,17 @@ struct Pause {
   bool speaks_of(std::size_t priority) const { return ((classes >> priority) & 1) != 0; }
 };
 
-// Whether a frame with this header is for the other end of its link only. Any MAC control frame.
+// Returns whether a frame with this header, any MAC control frame, is for the other end of its link
+// only.
 constexpr bool is_mac_control(const EthernetHeader& ethernet) {
   return ethernet.type.value() == ethertype::mac_control &&
          ethernet.destination == mac_control_group;
 }
 
-// No value: not a MAC control frame, or an opcode that is not one of these two.
+// Returns no value if this is not a MAC control frame, or its opcode is not one of these two.
 std::optional<Pause> parse_pause(Bytes frame);
 
-// A whole frame, of the least length that Ethernet carries.
+// This is a whole frame, of the least length that Ethernet carries.
 using PauseFrame = std::array<std::byte, ethernet_min_frame_bytes>;
 PauseFrame make_pause(const MacAddress& source, const Pause& pause);
 

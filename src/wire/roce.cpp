@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::uint8_t covered_by_ones = 0xff;
 
-// What routers change on the way counts as all ones.
+// The ICRC counts what routers change on the way as all ones.
 void mask_ip(std::byte* ip) {
   if ((std::to_integer<unsigned>(ip[0]) >> 4) == 4) {
     auto& header = *reinterpret_cast<Ipv4Header*>(ip);
@@ -30,7 +30,7 @@ void mask_ip(std::byte* ip) {
 
 constexpr std::size_t link_bytes = 8;  // of a local route header, all ones
 
-// Of everything up to the end of the BTH, with which `transport` begins.
+// Returns the CRC of everything up to the end of the BTH, with which `transport` begins.
 std::uint32_t crc_of_any_headers(Bytes ip, const UdpHeader& udp, Bytes transport) {
   constexpr std::size_t ip_bytes_max = 60;
   std::array<std::byte, link_bytes + ip_bytes_max + sizeof(UdpHeader) + sizeof(BthHeader)> masked;
@@ -62,8 +62,8 @@ std::uint32_t crc_of_headers(Bytes ip, const UdpHeader& udp, Bytes transport) {
 
 }  // namespace
 
-// As in every packet that was received: in words, because bytes that were just written are slow to
-// read as words.
+// The headers are as in every packet that was received. They are masked in words, because bytes
+// that were just written are slow to read as words.
 std::uint32_t crc_of_ipv4_headers(const std::byte* headers) {
   constexpr std::uint64_t ones[] = {0xff00,            // traffic class
                                     0xffff00ff,        // TTL, checksum

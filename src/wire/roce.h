@@ -9,13 +9,13 @@
 #include "wire/endian.h"
 #include "wire/transport.h"
 
-// RoCEv2: the transport of InfiniBand over UDP (InfiniBand Architecture Specification, volume 1,
-// chapter 9 and annex A17). Only what Reliable Connections put on the line.
+// RoCEv2 is the transport of InfiniBand over UDP (InfiniBand Architecture Specification, volume 1,
+// chapter 9 and annex A17). Only what Reliable Connections put on the line is here.
 namespace tributary::wire {
 
 inline constexpr std::uint16_t roce_udp_port = 4791;
 
-// A 24-bit unsigned integer, big-endian.
+// This is a 24-bit unsigned integer, big-endian.
 class [[gnu::packed]] be24 {
  public:
   constexpr be24() = default;
@@ -37,7 +37,7 @@ inline constexpr std::uint32_t psn_mask = 0xffffff;
 constexpr std::uint32_t psn_add(std::uint32_t psn, std::uint32_t packets) {
   return (psn + packets) & psn_mask;
 }
-// How far `psn` is ahead of `from`, going forward only.
+// Returns how far `psn` is ahead of `from`, going forward only.
 constexpr std::uint32_t psn_distance(std::uint32_t from, std::uint32_t psn) {
   return (psn - from) & psn_mask;
 }
@@ -64,15 +64,15 @@ enum class RoceOpcode : std::uint8_t {
   send_only_invalidate = 0x17,
 };
 
-// What the requester of a Reliable Connection sends, all of it in the order of its sequence
-// numbers. Everything else answers a request, or is of another service.
+// Returns whether the requester of a Reliable Connection sends this, all of it in the order of its
+// sequence numbers. Everything else answers a request, or is of another service.
 constexpr bool is_request(RoceOpcode opcode) {
   return opcode <= RoceOpcode::read_request || opcode == RoceOpcode::compare_swap ||
          opcode == RoceOpcode::fetch_add || opcode == RoceOpcode::send_last_invalidate ||
          opcode == RoceOpcode::send_only_invalidate;
 }
 
-// Where a packet of SEND or RDMA WRITE stands in its message.
+// A RocePosition is where a packet of SEND or RDMA WRITE stands in its message.
 enum class RocePosition : std::uint8_t { none, first, middle, last, only };
 
 constexpr RocePosition position_of(RoceOpcode opcode) {
@@ -153,8 +153,8 @@ static_assert(sizeof(ImmediateHeader) == 4 && alignof(ImmediateHeader) == 1);
 
 inline constexpr std::size_t icrc_bytes = 4;
 
-// One packet of SEND or RDMA WRITE over a Reliable Connection. The headers are null where the
-// opcode has none.
+// A RoceView is one packet of SEND or RDMA WRITE over a Reliable Connection. The headers are null
+// where the opcode has none.
 struct RoceView {
   BthHeader* bth = nullptr;  // null: no such packet, or its lengths are impossible
   RethHeader* reth = nullptr;
@@ -168,11 +168,12 @@ struct RoceView {
 // `bytes` is everything behind the UDP header. The ICRC is not looked at.
 RoceView parse_roce(MutableBytes bytes);
 
-// The packet that the headers are of. `ip` is the IPv4 (with its options) or IPv6 header and what
-// is between it and the UDP header; `transport` is what follows that, up to the ICRC.
+// Returns the ICRC of the packet that these headers belong to. `ip` is the IPv4 (with its options)
+// or IPv6 header and what is between it and the UDP header; `transport` is what follows that, up to
+// the ICRC.
 std::uint32_t icrc_of(Bytes ip, const UdpHeader& udp, Bytes transport);
-// The same up to the end of the BTH, where IPv4 without options, UDP and BTH begin at `headers` and
-// lie one behind the other: the rest is continued by crc32().
+// Returns the ICRC's state at the end of the BTH, where IPv4 without options, UDP and BTH begin at
+// `headers` and lie one behind the other; crc32() continues it over the rest.
 std::uint32_t crc_of_ipv4_headers(const std::byte* headers);
 
 // The ICRC at the end of a packet is the one number of RoCE that is little-endian.

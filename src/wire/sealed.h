@@ -10,8 +10,8 @@
 #include "wire/element.h"
 #include "wire/parse_error.h"
 
-// Headers with two CRCs, which are followed by nothing but elements: the last field, `crc`, is that
-// of the fields before it, and `payload_crc` among them that of the elements.
+// Sealed headers have two CRCs and are followed by nothing but elements: the last field, `crc`, is
+// that of the fields before it, and `payload_crc` among them that of the elements.
 namespace tributary::wire {
 
 template <class Header>
@@ -20,26 +20,27 @@ concept SealedHeader = requires(Header header) {
   header.crc.value();
 };
 
-// What `crc` is of.
+// Returns the part of the header that `crc` covers.
 template <SealedHeader Header>
 Bytes sealed_part(const Header& header) {
   static_assert(offsetof(Header, crc) + sizeof(header.crc) == sizeof(Header));
   return std::as_bytes(std::span(&header, 1)).first(offsetof(Header, crc));
 }
 
-// Whether a header that is well formed, and the elements behind it, came undamaged: both CRCs.
+// Returns whether a header that is well formed, and the elements behind it, came undamaged, by both
+// CRCs.
 template <SealedHeader Header>
 bool is_intact(const Header& header, Bytes payload) {
   const Crc32Pair said{header.crc.value(), header.payload_crc.value()};
   return crc32_pair(sealed_part(header), payload) == said;
 }
 
-// Fills in the CRC of a header whose payload, and its CRC, stay as they are ...
+// Fills in the CRC of a header whose payload, and its CRC, stay as they are.
 template <SealedHeader Header>
 void reseal(Header& header) {
   header.crc = crc32(0, sealed_part(header));
 }
-// ... or both.
+// Fills in both CRCs.
 template <SealedHeader Header>
 void seal(Header& header, Bytes payload) {
   header.payload_crc = crc32(0, payload);

@@ -9,8 +9,8 @@
 
 namespace tributary::wire {
 
-// What a network card makes of a source port (dataplane/rss.h): the port is added, modulo 2, to
-// itself rotated. A Toeplitz hash under a key that repeats every 16 bits.
+// A network card makes this of a source port (dataplane/rss.h): the port is added, modulo 2, to
+// itself rotated, which is a Toeplitz hash under a key that repeats every 16 bits.
 inline constexpr std::array<unsigned, 5> spread_rotations = {0, 3, 7, 8, 12};
 
 constexpr std::uint16_t spread(std::uint16_t port) {
@@ -21,8 +21,8 @@ constexpr std::uint16_t spread(std::uint16_t port) {
   return sum;
 }
 
-// A host sends from a port for each of the highest bits of spread(): up to so many cores, if they
-// are a power of two, what it sends comes to the core that the derived port names.
+// A host sends from a port for each value of the highest bits of spread(). With up to so many
+// cores, if they are a power of two, what it sends comes to the core that the derived port names.
 inline constexpr unsigned flow_bits = 6;
 inline constexpr unsigned flow_count = 1u << flow_bits;
 constexpr unsigned flow_of_port(std::uint16_t port) {

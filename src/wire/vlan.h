@@ -10,21 +10,22 @@
 
 namespace tributary::wire {
 
-// What stands between the EtherType of tags and the frame's own type (IEEE 802.1Q, clause 9.6).
+// A VlanTag stands between the EtherType of tags and the frame's own type (IEEE 802.1Q, clause
+// 9.6).
 struct [[gnu::packed]] VlanTag {
   be16 control;
   be16 type;
 };
 static_assert(sizeof(VlanTag) == 4 && alignof(VlanTag) == 1);
 
-// An Ethernet header with a tag.
+// This is an Ethernet header with a tag.
 struct [[gnu::packed]] TaggedHeader {
   EthernetHeader ethernet;  // its type is ethertype::vlan
   VlanTag tag;
 };
 static_assert(sizeof(TaggedHeader) == 18);
 
-// A tag's control field: the priority (3 bits), drop eligible (1 bit), the VLAN identifier.
+// A tag's control field has the priority (3 bits), drop eligible (1 bit), and the VLAN identifier.
 inline constexpr std::uint16_t vid_mask = 0x0fff;
 inline constexpr unsigned vlan_priority_shift = 13;
 inline constexpr std::uint16_t vid_max = 4094;  // 4095 is reserved; 0: a priority and no VLAN
@@ -34,8 +35,8 @@ constexpr std::uint16_t vid_of(std::uint16_t control) {
   return control & vid_mask;
 }
 
-// Takes the Ethernet header, and the tag behind it where it has one: the type of what follows, or 0
-// where the headers are not whole.
+// Takes the Ethernet header, and the tag behind it where it has one. Returns the type of what
+// follows, or 0 where the headers are not whole.
 template <typename Byte>
 constexpr std::uint16_t take_link_headers(BasicCursor<Byte>& cursor) {
   const auto* ethernet = cursor.template take<EthernetHeader>();
