@@ -8,8 +8,8 @@
 
 namespace tributary {
 
-// Of a Unix socket that stands in no file system, and vanishes with who has it: its path begins
-// with a zero, and is as long as it says.
+// An AbstractAddress names a Unix socket that stands in no file system, and vanishes with its
+// owner: its path begins with a zero, and its length is part of the address.
 class AbstractAddress {
  public:
   explicit AbstractAddress(const std::string& name) {

@@ -9,8 +9,8 @@
 
 namespace tributary {
 
-// Waits where the file takes nothing for now. What is left when nobody can read it any more, or the
-// file takes no more: nothing, mostly.
+// Waits where the file takes nothing for now. Returns what is left, mostly nothing: something is
+// left when nobody can read it any more, or the file takes no more.
 inline std::string_view write_all(int fd, std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t written = ::write(fd, bytes.data(), bytes.size());
