@@ -10,8 +10,8 @@
 
 namespace tributary::reduce {
 
-// What an operator makes of two numbers, by the book: to compare with what the kernels make of
-// many. Integers wrap; bitwise and logical operators are for them only.
+// Returns what an operator makes of two numbers, by the book, to compare with what the kernels make
+// of many. Integers wrap; bitwise and logical operators are for them only.
 template <typename T>
 constexpr T combine(wire::Operator op, T a, T b) {
   using wire::Operator;
@@ -47,12 +47,12 @@ constexpr T combine(wire::Operator op, T a, T b) {
   }
 }
 
-// Both numbers of the byte, each by itself.
+// Both numbers of the byte are combined, each by itself.
 constexpr int4_pair combine(wire::Operator op, int4_pair a, int4_pair b) {
   return {combine(op, a.first(), b.first()), combine(op, a.second(), b.second())};
 }
 
-// minloc and maxloc.
+// Pairs have minloc and maxloc only.
 template <typename Value>
 constexpr indexed<Value> combine(wire::Operator op, indexed<Value> a, indexed<Value> b) {
   const bool takes_b =

@@ -10,7 +10,7 @@
 #include "reduce/int4.h"
 #include "wire/element.h"
 
-// The C++ types of elements.
+// Elements have these C++ types.
 namespace tributary::reduce {
 
 template <typename T>
@@ -19,12 +19,12 @@ template <typename T>
 inline constexpr bool is_indexed = false;
 template <typename Value>
 inline constexpr bool is_indexed<indexed<Value>> = true;
-// Nothing is rounded, whatever the operator.
+// Nothing is rounded with these types, whatever the operator.
 template <typename T>
 inline constexpr bool is_exact_type =
     std::is_integral_v<T> || std::is_same_v<T, int4_pair> || is_indexed<T>;
 
-// The wire's name of a C++ element type.
+// Returns the wire's name of a C++ element type.
 template <typename T>
 constexpr wire::ElementType element_type_for() {
   using wire::ElementType;
@@ -63,21 +63,21 @@ constexpr wire::ElementType element_type_for() {
   }
 }
 
-// Some of them.
+// This is a list of some of these types.
 template <typename... Types>
 struct ElementTypes {};
 using FloatTypes = ElementTypes<float, double, half, bfloat16, float8_e4m3, float8_e5m2>;
-// Those that a sparse allreduce takes.
+// A sparse allreduce takes these types.
 using SparseTypes = ElementTypes<float, double, half, bfloat16, std::int8_t, std::int16_t,
                                  std::int32_t, std::int64_t>;
-// All but opaque ones.
+// These are all types but the opaque ones.
 using AllTypes =
     ElementTypes<float, double, half, bfloat16, std::int8_t, std::int16_t, std::int32_t,
                  std::int64_t, int4_pair, float8_e4m3, float8_e5m2, indexed<float>, indexed<double>,
                  indexed<std::int32_t>, indexed<std::int64_t>>;
 
-// Calls f with a value of that of the types which `type` names; of the last one where it is none of
-// the others.
+// Calls f with a value of the type, among these types, that `type` names; of the last one where it
+// is none of the others.
 template <typename First, typename... Rest, typename F>
 auto with_type(ElementTypes<First, Rest...> /*types*/, [[maybe_unused]] wire::ElementType type,
                F f) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Compiled once per SIMD target; the guard is Highway's toggle.
+// This is compiled once per SIMD target; the guard is Highway's toggle.
 #if defined(TRIBUTARY_REDUCE_FLOAT16_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef TRIBUTARY_REDUCE_FLOAT16_INL_H
 #undef TRIBUTARY_REDUCE_FLOAT16_INL_H
@@ -15,7 +15,7 @@ HWY_BEFORE_NAMESPACE();
 namespace tributary::reduce::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// The 16 bits of each element as the low half of a 32-bit lane, and back.
+// These take the 16 bits of each element to the low half of a 32-bit lane, and back.
 template <class D>
 HWY_INLINE hn::Vec<hn::RebindToUnsigned<D>> load_bits16(D, const std::uint16_t* from) {
   const hn::RebindToUnsigned<D> d32;
@@ -54,7 +54,7 @@ struct Bfloat16Format {
   }
 };
 
-// In software, for targets without conversion instructions.
+// Targets without conversion instructions convert in software.
 template <class D>
 HWY_INLINE hn::Vec<D> widen_half(D d, const std::uint16_t* from) {
   const hn::RebindToUnsigned<D> d32;

@@ -6,7 +6,7 @@
 
 namespace tributary::reduce {
 
-// Conversions between f32 and the two 16-bit formats, on bits. Rounding is to nearest, ties to
+// These convert between f32 and the two 16-bit formats, on bits. Rounding is to nearest, ties to
 // even; subnormals are exact; a NaN stays a (quiet) NaN and keeps the upper bits of its payload, as
 // the conversion instructions of x86 and Arm do, so that scalar and SIMD code agree bit for bit.
 
@@ -55,7 +55,7 @@ constexpr std::uint16_t bfloat16_bits_from_float(float value) {
   return static_cast<std::uint16_t>((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
 }
 
-// IEEE 754 binary16.
+// A half is IEEE 754's binary16.
 struct half {
   std::uint16_t bits = 0;
 
@@ -64,7 +64,7 @@ struct half {
   constexpr explicit operator float() const { return float_from_half_bits(bits); }
 };
 
-// The upper half of an f32.
+// A bfloat16 is the upper half of an f32.
 struct bfloat16 {
   std::uint16_t bits = 0;
 

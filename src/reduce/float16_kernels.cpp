@@ -4,7 +4,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "reduce/float16_kernels.cpp"
 #include <hwy/foreach_target.h>
-// foreach_target.h comes before what is compiled per target.
+// foreach_target.h must come before what is compiled per target.
 #include <hwy/highway.h>
 
 #include "reduce/float16-inl.h"
@@ -13,7 +13,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace tributary::reduce::HWY_NAMESPACE {
 
-// In the order of wire::Operator.
+// The kernels stand in the order of wire::Operator.
 template <class Format>
 constexpr Kernel float16_kernels[] = {make_kernel<Format, Sum>(), make_kernel<Format, Minimum>(),
                                       make_kernel<Format, Maximum>(), make_kernel<Format, Prod>()};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Compiled once per SIMD target; the guard is Highway's toggle.
+// This is compiled once per SIMD target; the guard is Highway's toggle.
 #if defined(TRIBUTARY_REDUCE_FLOAT8_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef TRIBUTARY_REDUCE_FLOAT8_INL_H
 #undef TRIBUTARY_REDUCE_FLOAT8_INL_H
@@ -17,7 +17,7 @@ HWY_BEFORE_NAMESPACE();
 namespace tributary::reduce::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Follows reduce/float8.h step by step; see there for why.
+// The steps follow reduce/float8.h one by one; see there for why.
 template <class Layout>
 struct Float8Format {
   using Element = std::uint8_t;
@@ -75,7 +75,7 @@ struct Float8Format {
   }
 
  private:
-  // Of numbers below 2^31: signed comparison is native everywhere.
+  // The numbers are below 2^31, so that signed comparison will do, which is native everywhere.
   template <class D32, class V>
   static HWY_INLINE hn::Mask<D32> is_above(D32 d32, V v, std::uint32_t limit) {
     const hn::RebindToSigned<D32> di32;

@@ -6,9 +6,9 @@
 
 namespace tributary::reduce {
 
-// The two 8-bit formats of the Open Compute Project (OFP8): a sign, an exponent and a fraction of
-// three bits (E4M3: up to 448, one NaN per sign, no infinities) or of two (E5M2: up to 57344, the
-// upper byte of a binary16).
+// These are the two 8-bit formats of the Open Compute Project (OFP8). They have a sign, an exponent
+// and a fraction of three bits (E4M3: up to 448, one NaN per sign, no infinities) or of two (E5M2:
+// up to 57344, the upper byte of a binary16).
 struct E4m3 {
   static constexpr int fraction_bits = 3;
   static constexpr std::uint32_t bias = 7;
@@ -22,25 +22,25 @@ struct E5m2 {
   static constexpr bool has_infinity = true;
 };
 
-// What the conversions between f32 and such a format need to know of it. A fraction is shifted by
-// so many bits; multiplied by `rebias`, a number has the other's exponent bias.
+// The conversions between f32 and such a format need to know this of it. A fraction is shifted by
+// `shift` bits; multiplied by `rebias`, a number has the exponent bias of f32.
 template <typename Layout>
 struct Float8Constants {
   static constexpr int shift = 23 - Layout::fraction_bits;
   static constexpr float rebias = std::bit_cast<float>((127 + 127 - Layout::bias) << 23);
-  // The least normal number, as an f32.
+  // This is the least normal number, as an f32.
   static constexpr std::uint32_t normal_min = (128 - Layout::bias) << 23;
   // In f32 this has units as large as the format's least subnormal number.
   static constexpr std::uint32_t subnormal_unit = (128u - Layout::bias + shift) << 23;
-  // What is between the biases; and half of the last place, or nearly.
+  // The first is what lies between the biases, the second almost half of the last place.
   static constexpr std::uint32_t bias_apart = (127 - Layout::bias) << 23;
   static constexpr std::uint32_t below_half = (1u << (shift - 1)) - 1;
-  // Of a NaN: what is always set, and what it keeps.
+  // `nan` is what a NaN always has set, `payload` what it keeps.
   static constexpr std::uint32_t nan = Layout::has_infinity ? 0x7e : 0x7f;
   static constexpr std::uint32_t payload = (1u << Layout::fraction_bits) - 1;
 };
 
-// Conversions on bits, step by step as the SIMD code makes them, so that both agree bit for bit.
+// These convert on bits, step by step as the SIMD code does, so that both agree bit for bit.
 // Rounding is to nearest, ties to even; subnormal numbers are exact. A finite number that is too
 // great becomes the greatest one; so does an infinity in E4M3, which has none. A NaN stays a NaN:
 // E5M2 keeps the upper bits of its payload and makes it quiet.

@@ -4,7 +4,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "reduce/float_kernels.cpp"
 #include <hwy/foreach_target.h>
-// foreach_target.h comes before what is compiled per target.
+// foreach_target.h must come before what is compiled per target.
 #include <hwy/highway.h>
 
 #include "reduce/loops-inl.h"
@@ -12,7 +12,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace tributary::reduce::HWY_NAMESPACE {
 
-// In the order of wire::Operator.
+// The kernels stand in the order of wire::Operator.
 template <class T>
 constexpr Kernel float_kernels[] = {make_kernel<Plain<T>, Sum>(), make_kernel<Plain<T>, Minimum>(),
                                     make_kernel<Plain<T>, Maximum>(),

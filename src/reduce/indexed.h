@@ -6,8 +6,8 @@
 
 namespace tributary::reduce {
 
-// A value and where it was found, as minloc and maxloc have them: laid out like MPI's MPI_FLOAT_INT
-// and MPI_2INT ...
+// An `indexed` is a value and where it was found, as minloc and maxloc have them. This one is laid
+// out like MPI's MPI_FLOAT_INT and MPI_2INT.
 template <typename Value>
 struct indexed {
   Value value{};
@@ -16,8 +16,9 @@ struct indexed {
   friend constexpr bool operator==(const indexed&, const indexed&) = default;
 };
 
-// ... and like MPI_DOUBLE_INT and MPI_LONG_INT where a long has 64 bits. Compilers fill these up to
-// the alignment of the value; here that has a name, so that it is not left to chance what is sent.
+// This one is laid out like MPI_DOUBLE_INT, and MPI_LONG_INT where a long has 64 bits. Compilers
+// fill these up to the alignment of the value; here that has a name, so that it is not left to
+// chance what is sent.
 template <typename Value>
 requires(sizeof(Value) == 8) struct indexed<Value> {
   Value value{};
@@ -39,8 +40,8 @@ constexpr bool is_nan(Value value) {
   }
 }
 
-// Whether `b` goes before `a`, where the least value comes first, or the greatest. A NaN comes
-// before all numbers, so that it is not lost; of equal values, or NaNs, the lower index does.
+// Returns whether `b` goes before `a`, where the least value comes first, or the greatest. A NaN
+// comes before all numbers, so that it is not lost; of equal values, or NaNs, the lower index does.
 // That order is total but for pairs that are equal in both: so it does not matter how pairs are
 // grouped.
 template <bool greatest_first, typename Value>

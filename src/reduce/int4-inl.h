@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Compiled once per SIMD target; the guard is Highway's toggle.
+// This is compiled once per SIMD target; the guard is Highway's toggle.
 #if defined(TRIBUTARY_REDUCE_INT4_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef TRIBUTARY_REDUCE_INT4_INL_H
 #undef TRIBUTARY_REDUCE_INT4_INL_H
@@ -17,8 +17,8 @@ HWY_BEFORE_NAMESPACE();
 namespace tributary::reduce::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Operators on lanes of unsigned bytes that hold two integers of four bits each. Bitwise ones are
-// those of bytes.
+// These operators are for lanes of unsigned bytes that hold two integers of four bits each. Bitwise
+// ones are those of bytes.
 
 template <class D, class V>
 HWY_INLINE V low_half(D d, V v) {
@@ -63,7 +63,8 @@ struct Int4Ordered {
   }
 };
 
-// 1 in each half that is not 0: what is above its three lower bits, when 7 is added to these.
+// Returns 1 in each half that is not 0: that is the bit above its three lower ones, when 7 is added
+// to these, or its own highest bit.
 struct Int4Truth {
   template <class D, class V>
   static HWY_INLINE V of(D d, V v) {

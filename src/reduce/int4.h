@@ -5,12 +5,12 @@
 
 namespace tributary::reduce {
 
-// Two signed integers of four bits in a byte: each from -8 to 7.
+// An int4_pair is two signed integers of four bits in a byte, each from -8 to 7.
 struct int4_pair {
   std::uint8_t bits = 0;  // the first in the low half
 
   constexpr int4_pair() = default;
-  // Of what does not fit, the low four bits.
+  // Of a number that does not fit, the low four bits are kept.
   constexpr int4_pair(int first, int second)
       : bits(static_cast<std::uint8_t>((first & 0x0f) | (second & 0x0f) << 4)) {}
 

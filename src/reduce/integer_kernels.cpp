@@ -4,7 +4,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "reduce/integer_kernels.cpp"
 #include <hwy/foreach_target.h>
-// foreach_target.h comes before what is compiled per target.
+// foreach_target.h must come before what is compiled per target.
 #include <hwy/highway.h>
 
 #include "reduce/int4-inl.h"
@@ -13,8 +13,8 @@
 HWY_BEFORE_NAMESPACE();
 namespace tributary::reduce::HWY_NAMESPACE {
 
-// In the order of wire::Operator. Operators that wrap, and those on bits, are the same for signed
-// and unsigned lanes, and only unsigned ones may wrap in C++.
+// The kernels stand in the order of wire::Operator. Operators that wrap, and those on bits, are the
+// same for signed and unsigned lanes, and only unsigned ones may wrap in C++.
 template <class Signed, class Unsigned>
 constexpr Kernel integer_kernels[] = {make_kernel<Plain<Unsigned>, Sum>(),
                                       make_kernel<Plain<Signed>, Minimum>(),

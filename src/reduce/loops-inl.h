@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Compiled once per SIMD target; the guard is Highway's toggle.
+// This is compiled once per SIMD target; the guard is Highway's toggle.
 #if defined(TRIBUTARY_REDUCE_LOOPS_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef TRIBUTARY_REDUCE_LOOPS_INL_H
 #undef TRIBUTARY_REDUCE_LOOPS_INL_H
@@ -19,8 +19,8 @@ HWY_BEFORE_NAMESPACE();
 namespace tributary::reduce::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// How elements of type T are held in registers. Widening formats (floats of 16 and 8 bits) have
-// their own.
+// Elements of type T are held like this in registers. Widening formats (floats of 16 and 8 bits)
+// have classes of their own.
 template <class T>
 struct Plain {
   using Element = T;
@@ -37,8 +37,8 @@ struct Plain {
   }
 };
 
-// Of each of n / lanes vectors: `put(i, compute(i))`. Four at a time, all read before the first is
-// written: enough independent work to hide latencies.
+// Calls `put(i, compute(i))` for each of n / lanes vectors, four at a time, all read before the
+// first is written: enough independent work to hide latencies.
 template <class Compute, class Put>
 HWY_INLINE void for_vectors(std::size_t lanes, std::size_t n, Compute compute, Put put) {
   std::size_t i = 0;
@@ -57,7 +57,7 @@ HWY_INLINE void for_vectors(std::size_t lanes, std::size_t n, Compute compute, P
   }
 }
 
-// n >= Lanes(d) elements of what `Step` says: To, From, Lane, compute() and put(). What is left
+// Handles n >= Lanes(d) elements as `Step` does: To, From, Lane, compute() and put(). What is left
 // over by whole vectors is covered by one more, which ends with the last element and overlaps the
 // one before; it is computed while its elements are still as they came.
 template <class Step>
@@ -77,7 +77,7 @@ HWY_INLINE void for_elements(typename Step::To* HWY_RESTRICT to,
   }
 }
 
-// Fewer than that, as a whole vector of copies.
+// Handles fewer elements than that, as a whole vector of copies.
 template <class Step>
 HWY_NOINLINE void for_few_elements(typename Step::To* to, const typename Step::From* from,
                                    std::size_t n) {
@@ -150,8 +150,8 @@ struct Store {
   }
 };
 
-// On a cache line of its own: a block of 256 elements is so short that it counts how many lines of
-// code the loop lies in, and else the linker would decide that.
+// The function begins a cache line: a block of 256 elements is so short that it counts how many
+// lines of code the loop lies in, and else the linker would decide that.
 template <class Format, class Op>
 [[gnu::aligned(64)]] void accumulate(void* accumulator, const void* elements, std::size_t n) {
   run<Accumulate<Format, Op>>(accumulator, elements, n);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Compiled once per SIMD target; the guard is Highway's toggle.
+// This is compiled once per SIMD target; the guard is Highway's toggle.
 #if defined(TRIBUTARY_REDUCE_OPERATORS_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef TRIBUTARY_REDUCE_OPERATORS_INL_H
 #undef TRIBUTARY_REDUCE_OPERATORS_INL_H
@@ -42,7 +42,7 @@ struct Prod {
   }
 };
 
-// Instructions differ in which operand wins when one is NaN, hence the explicit selection.
+// Instructions differ in which operand wins when one is NaN; hence it is selected explicitly.
 template <class D, class V>
 HWY_INLINE V nan_of_either(D, V a, V b, V otherwise) {
   if constexpr (hwy::IsFloat<hn::TFromD<D>>()) {
@@ -87,7 +87,7 @@ struct BitXor {
   }
 };
 
-// 1 in each lane that is not 0.
+// Returns 1 in each lane that is not 0.
 struct Truth {
   template <class D, class V>
   static HWY_INLINE V of(D d, V v) {
@@ -95,7 +95,7 @@ struct Truth {
   }
 };
 
-// Of integers that stand for true where they are not 0.
+// Logical operators take integers, which stand for true where they are not 0.
 template <class Bitwise, class TruthOf = Truth>
 struct Logical {
   template <class D, class V>

@@ -11,8 +11,8 @@ namespace tributary::reduce {
 template <typename T>
 inline constexpr bool is_float16 = std::is_same_v<T, half> || std::is_same_v<T, bfloat16>;
 
-// One element at a time, where they do not lie side by side: as the kernels add them. Integers
-// wrap; 16-bit floats are added in f32 and rounded.
+// Adds one element at a time, where they do not lie side by side, as the kernels do. Integers wrap;
+// 16-bit floats are added in f32 and rounded.
 template <typename T>
 constexpr T plus(T a, T b) {
   if constexpr (std::is_integral_v<T>) {
@@ -24,7 +24,7 @@ constexpr T plus(T a, T b) {
   }
 }
 
-// Of floats: of either sign.
+// A float that is zero may have either sign.
 template <typename T>
 constexpr bool is_zero(T value) {
   if constexpr (is_float16<T>) {

@@ -10,8 +10,8 @@
 
 namespace tributary::reduce {
 
-// Tells contents apart that differ by chance. It is no seal: who wants two contents with one digest
-// can make them.
+// A Digest tells contents apart that differ by chance. It is no seal: whoever wants two contents
+// with one digest can make them.
 class Digest {
  public:
   void add(std::span<const std::byte> bytes);
@@ -22,7 +22,8 @@ class Digest {
   std::uint64_t value_ = 0x7472696275746172;  // "tributar"
 };
 
-// Of what is in it; never 0. An error says why the file cannot be read.
+// Returns the digest of the file's contents, which is never 0. An error says why the file cannot be
+// read.
 tl::expected<std::uint64_t, std::string> digest_of_file(const std::string& path);
 
 }  // namespace tributary::reduce

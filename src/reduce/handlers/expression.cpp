@@ -59,7 +59,8 @@ class Expression final : public Handler {
   bool is_native() const override { return false; }
 
  private:
-  // On the stack of whoever combines, so that nothing is shared and nothing is left over.
+  // The registers are on the stack of the thread that combines, so that nothing is shared and
+  // nothing is left over.
   struct Registers {
     alignas(register_alignment) std::byte of[registers_max][register_bytes];
   };
@@ -86,7 +87,7 @@ class Expression final : public Handler {
   std::vector<Step> steps_;
 };
 
-// The text on one line.
+// Returns the text on one line.
 std::string on_one_line(std::string_view text) {
   std::string line;
   for (const char letter : text) {

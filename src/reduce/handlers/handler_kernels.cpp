@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Kernels are plain functions, to which references are kept for ever. So each number has functions
-// of its own, which look up who combines now.
+// of its own, which look up the handler that combines now.
 #include <array>
 #include <cstring>
 #include <utility>

@@ -8,9 +8,9 @@
 
 namespace tributary::reduce {
 
-// What everybody who combines two partial sums adds to the sum of their fingerprints: the mark of
-// the operator's handler. It is 0 for what is built in, and for a handler that is closed or not
-// there: then ranks do not believe the result.
+// Returns the mark of the operator's handler. Everybody who combines two partial sums adds it to
+// the sum of their fingerprints. It is 0 for built-in operators, and for a handler that is closed
+// or not there: then ranks do not believe the result.
 inline std::uint64_t mark_of(wire::Operator op) {
   if (!wire::is_handler(op)) {
     return 0;

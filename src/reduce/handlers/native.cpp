@@ -52,7 +52,7 @@ class Native final : public Handler {
   bool is_native() const override { return true; }
 
  private:
-  // More than a packet has.
+  // No packet has more elements than fit here.
   static constexpr std::size_t piece_bytes = 16384;
   struct Piece {
     alignas(alignment_max) std::byte bytes[piece_bytes];
@@ -79,7 +79,7 @@ class Native final : public Handler {
     }
   }
 
-  Library library_;  // before what lies in it
+  Library library_;  // is destroyed after what lies in it
   const Description& description_;
   std::string name_;
   wire::ElementType type_;
@@ -93,7 +93,7 @@ bool is_name(const char* name) {
          std::all_of(text.begin(), text.end(), is_printable);
 }
 
-// What is wrong with it; nothing if it may be called.
+// Returns what is wrong with it, or nothing if it may be called.
 std::string complaint_about(const Description& description) {
   if (description.version != TRIBUTARY_HANDLER_VERSION) {
     return "it is of version " + std::to_string(description.version) +
@@ -123,9 +123,9 @@ tl::unexpected<std::string> refuse(const std::string& path, const std::string& w
   return tl::make_unexpected("cannot load " + path + " as a handler: " + why);
 }
 
-// The linker takes what it has under a name for what is asked for by that name, though another file
-// may have come in its place since, or what was closed may have stayed. So each content has a name
-// of its own: for each bit of its mark there is a `./` or a `.//` in the path.
+// The dynamic linker takes what it has loaded under a name for what is asked for by that name,
+// though another file may have come in its place since, or what was closed may have stayed. So each
+// content has a name of its own: for each bit of its mark there is a `./` or a `.//` in the path.
 std::string name_of_its_own(const std::string& file, std::uint64_t mark) {
   const auto folder_end = file.rfind('/') + 1;
   auto name = file.substr(0, folder_end);
@@ -135,7 +135,7 @@ std::string name_of_its_own(const std::string& file, std::uint64_t mark) {
   return name + file.substr(folder_end);
 }
 
-// As it is for people, who know the file by its path.
+// Returns the linker's error for people, who know the file by its path.
 std::string last_dl_error(const std::string& name, const std::string& path) {
   const char* const error = dlerror();
   const std::string text = error != nullptr ? error : "no reason is known";

@@ -24,7 +24,7 @@ tl::expected<void, std::string> HandlerTable::load(unsigned number,
   }
   entry = {std::move(handler), false};
   const Handler& loaded = *entry.handler;
-  // Who finds the type finds the rest.
+  // The type is stored last, so that a core that finds it finds the rest.
   auto& slot = handler_slots[number];
   const auto size_class = HandlerSlot::size_class(wire::element_bytes(loaded.type()));
   slot.running[size_class].store(&loaded, std::memory_order_release);

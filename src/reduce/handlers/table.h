@@ -14,9 +14,9 @@
 
 namespace tributary::reduce {
 
-// The handlers of this process by their numbers. One control thread at a time changes it; packet
-// cores read what it writes (handlers/slot.h) without a lock. A handler is unloaded in two steps,
-// with a quiescent point of all packet cores behind each:
+// The HandlerTable has the handlers of this process by their numbers. One control thread at a time
+// changes it; packet cores read what it writes (handlers/slot.h) without a lock. A handler is
+// unloaded in two steps, with a quiescent point of all packet cores behind each:
 //   close(number), all cores pass a point, take(number), all cores pass a point, destroy it.
 class HandlerTable {
  public:
@@ -29,16 +29,16 @@ class HandlerTable {
     bool closed = false;
   };
 
-  // Refused where the number is impossible or taken, be it by one that is closed; says why. What
-  // was refused is destroyed.
+  // Refuses, and says why, if the number is impossible or taken, be it by a handler that is closed.
+  // A handler that was refused is destroyed.
   tl::expected<void, std::string> load(unsigned number, std::unique_ptr<Handler> handler);
-  // From now on find_kernel does not find it, and its mark counts as 0. It still combines, for
-  // those that found it before. False where there is none, or it was closed before.
+  // From now on find_kernel does not find the handler, and its mark counts as 0. It still combines,
+  // for those that found it before. Returns false if there is none, or it was closed before.
   bool close(unsigned number);
-  // Of one that is closed, else null: no call of combine() begins from now on.
+  // Returns the handler if it is closed, else null: no call of combine() begins from now on.
   std::unique_ptr<Handler> take(unsigned number);
 
-  // In the order of their numbers.
+  // The rows stand in the order of their numbers.
   std::vector<Row> list() const;
 
  private:
@@ -52,7 +52,8 @@ class HandlerTable {
   std::array<Entry, wire::handlers_max> entries_;
 };
 
-// That of this process. It is never destroyed, since a thread may combine until the process ends.
+// Returns the table of this process. It is never destroyed, since a thread may combine until the
+// process ends.
 HandlerTable& handlers();
 
 }  // namespace tributary::reduce

@@ -14,7 +14,7 @@ namespace {
 constexpr std::byte guard{0xa5};
 constexpr std::size_t guard_bytes = 64;
 
-// Elements between guards, at an address that is aligned to nothing, or to everything.
+// A Block has elements between guards, at an address that is aligned to nothing, or to everything.
 class Block {
  public:
   Block(std::size_t bytes, bool aligned)
@@ -66,7 +66,7 @@ std::string try_contents(const Handler& handler, std::size_t n, std::byte first,
   return elements == before ? "" : "combine wrote to the elements; it may write to the accumulator";
 }
 
-// Of some elements, aligned as they may have to be.
+// Tries the identity on a few elements, which are aligned as a handler may require.
 std::string try_identity(const Handler& handler, void (*identity)(void*, std::size_t)) {
   constexpr std::size_t n = 17;
   const auto bytes = n * wire::element_bytes(handler.type());

@@ -12,7 +12,7 @@
 namespace tributary::reduce {
 namespace {
 
-// Of each value, which one is the last that is computed from it.
+// Returns, for each value, which one is the last that is computed from it.
 std::vector<std::size_t> last_uses(const Formula& formula) {
   std::vector<std::size_t> last(formula.values.size(), 0);
   for (std::size_t i = 0; i < formula.values.size(); ++i) {
@@ -33,7 +33,8 @@ class Allocation {
     free_.set();
   }
 
-  // Those that nothing is written to; false where there are more of them than registers.
+  // Gives constants registers that nothing is written to; returns false if there are more of them
+  // than registers.
   bool place_constants(Program& program) {
     registers_[Formula::accumulator] = Program::accumulator;
     registers_[Formula::element] = Program::element;
@@ -53,7 +54,8 @@ class Allocation {
     return true;
   }
 
-  // False where no register is free. What is read for the last time may be overwritten at once.
+  // Returns false if no register is free. What is read for the last time may be overwritten at
+  // once.
   bool place(std::size_t i, Program& program) {
     Instruction instruction;
     instruction.operation = formula_.values[i].operation;

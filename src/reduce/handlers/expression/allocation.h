@@ -12,8 +12,8 @@
 
 namespace tributary::reduce {
 
-// Gives each value a register for as long as somebody needs it. Fails where there are too few; says
-// where in the text that the formula came from. Precondition: the type has lanes.
+// Gives each value a register for as long as somebody needs it. Where there are too few, the error
+// says at which place of the text that the formula came from. Precondition: the type has lanes.
 tl::expected<Program, std::string> allocate(const Formula& formula, wire::ElementType type,
                                             std::string_view text);
 

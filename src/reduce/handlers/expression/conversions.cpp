@@ -4,7 +4,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "reduce/handlers/expression/conversions.cpp"
 #include <hwy/foreach_target.h>
-// foreach_target.h comes before what is compiled per target.
+// foreach_target.h must come before what is compiled per target.
 #include <hwy/highway.h>
 
 #include "reduce/loops-inl.h"
@@ -12,7 +12,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace tributary::reduce::HWY_NAMESPACE {
 
-// Integers in lanes of twice their size or more.
+// Integers are computed in lanes of twice their size or more.
 template <class Narrow, class Wide>
 struct Promoted {
   using Element = Narrow;
@@ -56,7 +56,7 @@ namespace tributary::reduce {
 
 HWY_EXPORT(find_promotion);
 
-// What is computed as it is, and floats, the kernels have.
+// Elements that are computed as they are, and floats, are converted by the kernels' functions.
 Conversion conversion(wire::ElementType type) {
   if (wire::is_integer(type) && type != wire::ElementType::i64) {
     return HWY_DYNAMIC_DISPATCH(find_promotion)(type);

@@ -8,8 +8,8 @@
 
 namespace tributary::reduce {
 
-// A word of the language, with its place in the text. A strange one is a character that begins
-// none.
+// A Token is a word of the language, with its place in the text. A strange one is a character that
+// begins no word.
 struct Token {
   enum class Kind : std::uint8_t { name, number, symbol, end, strange };
 
@@ -20,13 +20,13 @@ struct Token {
   bool is(std::string_view symbol) const { return kind == Kind::symbol && text == symbol; }
 };
 
-// The first one at or behind `from`, in a text that outlives it.
+// Returns the first token at or behind `from`, in a text that outlives it.
 Token next_token(std::string_view text, std::size_t from);
 
-// For people: in quotes, and readable whatever it is.
+// Returns the token for people: in quotes, and readable whatever it is.
 std::string quoted(const Token& token);
 
-// "line 1, column 16: ".
+// Returns a place for people, such as "line 1, column 16: ".
 std::string place_of(std::string_view text, std::size_t at);
 
 }  // namespace tributary::reduce

@@ -11,7 +11,7 @@
 namespace tributary::reduce {
 namespace {
 
-// All of the text, or none.
+// Returns no value unless all of the text is a number.
 template <typename T, typename... How>
 std::optional<T> number_of(std::string_view text, How... how) {
   T value{};
@@ -31,7 +31,7 @@ std::uint64_t bits_of_lane(double value) {
   return std::bit_cast<std::uint64_t>(value);
 }
 
-// Rounded at once to what a lane holds.
+// The number is rounded at once to what a lane holds.
 template <typename T>
 std::optional<std::uint64_t> bits_of_float(std::string_view text, bool negative) {
   const auto value = number_of<T>(text);

@@ -14,7 +14,8 @@ constexpr bool is_float(Lanes lanes) {
   return lanes == Lanes::f32 || lanes == Lanes::f64;
 }
 
-// None for those that have no expressions: pairs, opaque elements, and two numbers in a byte.
+// Returns no value for types that have no expressions: pairs, opaque elements, and two numbers in a
+// byte.
 constexpr std::optional<Lanes> lanes_of(wire::ElementType type) {
   using wire::ElementType;
   switch (type) {
@@ -53,14 +54,14 @@ constexpr bool lanes_have(Lanes lanes, Operation operation) {
   }
 }
 
-// As how many instructions one counts: no CPU divides vectors of integers.
+// Returns as how many instructions an operation counts: no CPU divides vectors of integers.
 constexpr std::size_t weight(Lanes lanes, Operation operation) {
   const bool divides = operation == Operation::divide || operation == Operation::remainder;
   return divides && !is_float(lanes) ? 16 : 1;
 }
 
-// How an operation is written between two operands: the greater the rank, the earlier it is done.
-// What is greater is less with its operands turned round.
+// An Infix is how an operation is written between two operands: the greater the rank, the earlier
+// it is done. "Greater" is "less" with its operands turned round.
 struct Infix {
   std::string_view symbol;
   unsigned rank = 0;
@@ -88,7 +89,7 @@ constexpr const Infix* infix_of(std::string_view symbol) {
   return nullptr;
 }
 
-// clamp(x, low, high) is a minimum of a maximum.
+// clamp(x, low, high) becomes a minimum of a maximum.
 struct Function {
   std::string_view name;
   std::size_t operands = 0;

@@ -16,7 +16,7 @@ using Index = std::uint16_t;  // of a value
 
 constexpr unsigned nesting_max = 32;
 
-// What a literal has to be.
+// Tells people what a literal has to be.
 std::string literal_of(Lanes lanes) {
   if (is_float(lanes)) {
     return "number that fits; write 2, 1.5 or 1e-3";
@@ -37,8 +37,8 @@ class Nesting {
   unsigned& depth_;
 };
 
-// Goes through the text once. Behind the first error nothing is left to read, so that everybody
-// comes to an end.
+// The parser goes through the text once. Behind the first error nothing is left to read, so that
+// every loop comes to an end.
 class Parser {
  public:
   Parser(std::string_view text, Lanes lanes) : text_(text), lanes_(lanes) {
@@ -109,7 +109,7 @@ tl::expected<Formula, std::string> Parser::parse() {
   return std::move(formula_);
 }
 
-// Whether it was the one that assigns acc.
+// Returns whether it was the statement that assigns acc.
 bool Parser::parse_statement() {
   const Token name = token_;
   if (name.kind != Kind::name) {

@@ -14,7 +14,8 @@
 
 namespace tributary::reduce {
 
-// One value of an expression. Each is computed once, behind those that it is computed from.
+// A Value is one value of an expression. Each is computed once, behind those that it is computed
+// from.
 struct Value {
   enum class Kind : std::uint8_t { accumulator, element, constant, computed };
 
@@ -33,8 +34,8 @@ struct Formula {
   std::uint16_t result = 0;
 };
 
-// What a text means where elements are computed in such lanes. An error says where it is in the
-// text.
+// Returns what a text means where elements are computed in such lanes. An error says where it is in
+// the text.
 tl::expected<Formula, std::string> parse(std::string_view text, Lanes lanes);
 
 }  // namespace tributary::reduce

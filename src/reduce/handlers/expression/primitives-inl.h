@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Compiled once per SIMD target; the guard is Highway's toggle.
+// This is compiled once per SIMD target; the guard is Highway's toggle.
 #if defined(TRIBUTARY_REDUCE_PRIMITIVES_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef TRIBUTARY_REDUCE_PRIMITIVES_INL_H
 #undef TRIBUTARY_REDUCE_PRIMITIVES_INL_H
@@ -18,7 +18,8 @@ HWY_BEFORE_NAMESPACE();
 namespace tributary::reduce::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// The operations of expressions (program.h), each of which takes three operands or leaves some out.
+// These are the operations of expressions (program.h), each of which takes three operands or leaves
+// some out.
 
 template <class Op>
 struct Binary {
@@ -28,7 +29,7 @@ struct Binary {
   }
 };
 
-// Of integers, as unsigned ones: those may wrap.
+// Integers are computed as unsigned ones, since those may wrap.
 template <class Op>
 struct Wrapping {
   template <class D, class V>
@@ -63,7 +64,7 @@ struct SquareRoot {
   }
 };
 
-// Other than the kernels' minimum, of two zeros this takes the second on every CPU.
+// Unlike the kernels' minimum, this takes the second of two zeros on every CPU.
 struct Least {
   template <class D, class V>
   static HWY_INLINE V apply(D d, V a, V b, V /*c*/) {
@@ -78,7 +79,7 @@ struct Greatest {
   }
 };
 
-// 1 in each lane in which something holds, and 0 in the others.
+// Returns 1 in each lane in which something holds, and 0 in the others.
 template <class D, class M>
 HWY_INLINE hn::Vec<D> truth_of(D d, M mask) {
   return hn::IfThenElseZero(mask, hn::Set(d, hn::TFromD<D>{1}));
@@ -116,7 +117,7 @@ struct NotEqual {
   }
 };
 
-// Of two truths, each of which is 1 or 0: of whatever is not zero, 1.
+// Bitwise combines two truths, each of which is 1 or 0: whatever is not zero counts as 1.
 template <class Bitwise>
 struct Truths {
   template <class D, class V>
@@ -155,8 +156,8 @@ struct Select {
   }
 };
 
-// Integers of which vectors have no such instruction, or not on every CPU. No operand has an
-// outcome that is undefined.
+// Vectors of integers have no such instruction, or not on every CPU. No operand has an outcome that
+// is undefined.
 
 struct Quotient {
   template <class T>

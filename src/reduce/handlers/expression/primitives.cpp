@@ -4,7 +4,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "reduce/handlers/expression/primitives.cpp"
 #include <hwy/foreach_target.h>
-// foreach_target.h comes before what is compiled per target.
+// foreach_target.h must come before what is compiled per target.
 #include <hwy/highway.h>
 
 #include "reduce/handlers/expression/primitives-inl.h"
@@ -92,7 +92,7 @@ constexpr Primitives float_primitives() {
   return table;
 }
 
-// In the order of Lanes.
+// The primitives stand in the order of Lanes.
 constexpr Primitives all_primitives[] = {integer_primitives<std::int32_t>(),
                                          integer_primitives<std::int64_t>(),
                                          float_primitives<float>(), float_primitives<double>()};

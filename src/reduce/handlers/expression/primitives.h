@@ -15,8 +15,8 @@ namespace tributary::reduce {
 inline constexpr std::size_t register_bytes = 1024;
 inline constexpr std::size_t register_alignment = 64;
 
-// Computes the first n lanes of a register from those of others, among which it may be. The rest of
-// the last vector is computed as well, from whatever is there.
+// A Primitive computes the first n lanes of a register from those of others, among which it may be.
+// The rest of the last vector is computed as well, from whatever is there.
 using Primitive = void (*)(void* to, const void* a, const void* b, const void* c, std::size_t n);
 
 struct Primitives {
@@ -24,11 +24,12 @@ struct Primitives {
   void (*fill)(void* to, std::uint64_t bits, std::size_t n) = nullptr;
 };
 
-// The best ones on this CPU. The same bits come out on every one, but for those of a NaN.
+// Returns the primitives that are best on this CPU. The same bits come out on every one, but for
+// those of a NaN.
 const Primitives& primitives(Lanes lanes);
 
-// From n elements, which need not be aligned, to the lanes of a register and back. Integers are
-// cut to the element's size, floats rounded.
+// A Conversion takes n elements, which need not be aligned, to the lanes of a register and back.
+// Integers are cut to the element's size, floats rounded.
 struct Conversion {
   void (*load)(void* lanes, const void* elements, std::size_t n) = nullptr;
   void (*store)(void* elements, const void* lanes, std::size_t n) = nullptr;

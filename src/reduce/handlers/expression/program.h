@@ -10,8 +10,8 @@
 
 namespace tributary::reduce {
 
-// In what the elements of an expression are computed: wider than they are, so that a sum can be
-// compared with a limit before it is cut back.
+// The elements of an expression are computed in lanes. Those of elements of up to 32 bits, but for
+// an f32, are wider, so that a sum can be compared with a limit before it is cut back.
 enum class Lanes : std::uint8_t { i32, i64, f32, f64 };
 
 enum class Operation : std::uint8_t {
@@ -40,23 +40,23 @@ enum class Operation : std::uint8_t {
 };
 inline constexpr std::size_t operation_count = 22;
 
-// Bounds of a program, and so of the time that it takes for each element. An instruction may count
+// These bound a program, and so the time that it takes for each element. An instruction may count
 // as several (operations.h).
 inline constexpr std::size_t instructions_max = 64;
 inline constexpr std::size_t temporaries_max = 16;
 inline constexpr std::size_t registers_max = 32;
 
 // A register holds as many lanes as elements are taken at a time. An operation reads as many of the
-// three as it has operands; the rest repeat the first.
+// three operands as it has; the rest repeat the first.
 struct Instruction {
   Operation operation = Operation::add;
   std::uint8_t to = 0;
   std::array<std::uint8_t, 3> from{};
 };
 
-// What an expression is compiled to: straight, so that it ends; and it names nothing but registers.
-// Registers 0 and 1 hold the accumulator's and the packet's elements at the beginning, those behind
-// them the constants, which no instruction writes to.
+// An expression is compiled to a Program, which runs straight through, so that it ends, and names
+// nothing but registers. Registers 0 and 1 hold the accumulator's and the packet's elements at the
+// beginning, those behind them the constants, which no instruction writes to.
 struct Program {
   static constexpr std::uint8_t accumulator = 0;
   static constexpr std::uint8_t element = 1;
@@ -69,11 +69,11 @@ struct Program {
   std::uint8_t result = 0;
 };
 
-// Whether it keeps to all of that: its bounds, operations that its lanes have, and registers that
-// were written before they are read. Nothing else runs.
+// Returns whether the program keeps to all of that: its bounds, operations that its lanes have, and
+// registers that were written before they are read. No other program runs.
 bool is_sound(const Program& program);
 
-// Of all of it; never 0.
+// Returns a digest of the whole program; never 0.
 std::uint64_t mark_of(const Program& program);
 
 }  // namespace tributary::reduce
