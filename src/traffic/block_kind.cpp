@@ -11,7 +11,7 @@
 namespace tributary::traffic {
 namespace {
 
-// In flight, of all jobs: of each something is kept.
+// So many blocks of all jobs may be in flight, since the generator keeps something of each.
 constexpr std::uint64_t blocks_max = buffers_max;
 
 template <typename T, typename Of>

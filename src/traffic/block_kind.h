@@ -14,15 +14,15 @@
 
 namespace tributary::traffic {
 
-// The options that all kinds of aggregation have, and what they mean. All interpret_...() and
-// require_...() throw as TrafficKind::interpret() does.
+// A BlockKind has the options that all kinds of aggregation share, and what they mean. All
+// interpret_...() and require_...() throw as TrafficKind::interpret() does.
 class BlockKind : public TrafficKind {
  public:
   const char* unit() const final { return "blocks"; }
   bool checks_results() const final { return true; }
 
  protected:
-  // --jobs, --type and --op. The plan outlives the app.
+  // Declares --jobs, --type and --op. The plan outlives the app.
   void declare_jobs(CLI::App& app, BlockPlan& plan);
   void declare_block_timeout(CLI::App& app);
   static void declare_interleave(CLI::App& app, BlockPlan& plan);
@@ -31,20 +31,21 @@ class BlockKind : public TrafficKind {
   void interpret_jobs(BlockPlan& plan) const;
   void interpret_block_timeout(BlockPlan& plan) const;
 
-  // That so many elements of each kind fit behind so many bytes of IP and other headers.
+  // Requires that `elements` elements of each kind fit behind `headers` bytes of IP and other
+  // headers.
   static void require_room(const BlockPlan& plan, std::size_t elements, std::size_t headers,
                            std::uint16_t mtu);
-  // That so many blocks, which the option decides, can be in flight at the same time; a file has
-  // one after the other.
+  // Requires that `blocks` blocks, a number that the option decides, can be in flight at the same
+  // time. A file has one after the other, so that it may have more.
   static void require_blocks(const std::string& option, Mode mode, std::uint64_t blocks);
 
-  // As many workers behind each port as it takes.
+  // Puts as many workers behind each port as the plan takes.
   static void spread_workers(const BlockPlan& plan, std::vector<StationRange>& ports);
   static std::size_t ports_with_workers(const BlockPlan& plan, std::size_t ports) {
     return std::min<std::size_t>(ports, plan.workers);
   }
   static nlohmann::ordered_json json_of(const std::vector<Reduction>& kinds);
-  // The workers behind port 0, as TOML: a switch that is fed by a file cannot ask for them.
+  // Lists the workers behind port 0, as TOML: a switch that is fed by a file cannot ask for them.
   static std::string neighbours_of_switch(const BlockPlan& plan, const Stations& stations);
 
  private:

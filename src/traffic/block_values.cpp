@@ -15,8 +15,8 @@ namespace {
 using wire::ElementType;
 using wire::Operator;
 
-// Magnitudes up to which 64 numbers, added in any order, are exact: bf16 has 8 significant bits,
-// f16 11, f32 24, f64 53. Integers wrap.
+// Returns the magnitude up to which 64 numbers, added in any order, are exact: bf16 has 8
+// significant bits, f16 11, f32 24, f64 53. Integers wrap.
 std::int64_t magnitude_max(ElementType type) {
   switch (type) {
     case ElementType::bf16:
@@ -49,7 +49,7 @@ std::int64_t float8_value(Operator op, std::uint32_t ranks, std::uint32_t rank,
   return (own & 1) != 0 ? -magnitude : magnitude;
 }
 
-// Where a single rank decides, it is one of eight; and in half of the places none does.
+// In half of the places no rank decides; in the others, one rank in eight does.
 std::int64_t logical_value(Operator op, std::uint64_t common, std::uint64_t own) {
   const bool is_rare = own >> 61 == 0;
   const bool are_alike = (common & 1) != 0;
@@ -59,7 +59,8 @@ std::int64_t logical_value(Operator op, std::uint64_t common, std::uint64_t own)
   return is_true ? static_cast<std::int64_t>(own | 0x11) : 0;
 }
 
-// The value above, of few so that the index often decides, and the index below.
+// The upper half has the value, one of few so that the index often decides, and the lower half the
+// index.
 std::int64_t pair_value(std::uint64_t own) {
   const auto value = static_cast<std::int64_t>(own >> 61) - 4;
   return (value << 32) | static_cast<std::int64_t>(own & 0x7fffffff);
@@ -86,7 +87,7 @@ T element_of(std::int64_t value) {
   }
 }
 
-// Opaque types have no sums.
+// Opaque types have no sums, so that nothing is written.
 void encode(ElementType type, std::int64_t value, std::byte* to) {
   if (wire::is_opaque(type)) {
     return;
@@ -97,7 +98,7 @@ void encode(ElementType type, std::int64_t value, std::byte* to) {
   });
 }
 
-// What an integer of this type would hold: order is that of the element, not of 64 bits.
+// Returns what an integer of this type would hold: order is that of the element, not of 64 bits.
 std::int64_t narrow(ElementType type, std::int64_t value) {
   switch (type) {
     case ElementType::i4:
@@ -121,8 +122,8 @@ std::int64_t combine_i4(Operator op, std::int64_t a, std::int64_t b) {
   return static_cast<std::int8_t>(half(upper(a), upper(b)) << 4 | half(lower(a), lower(b)));
 }
 
-// In which order two pairs come is that of their numbers; or, where the greatest value is first,
-// but still the least index, that of numbers whose upper halves are turned over.
+// Two pairs are ordered as their numbers are. Where the greatest value comes first, but still the
+// least index, the order is that of numbers whose upper halves are inverted.
 std::int64_t combine_pairs(Operator op, std::int64_t a, std::int64_t b) {
   const std::int64_t turned = op == Operator::maxloc ? ~std::int64_t{0xffffffff} : 0;
   return (b ^ turned) < (a ^ turned) ? b : a;

@@ -10,15 +10,15 @@
 
 namespace tributary::traffic {
 
-// What is done to the elements of a job.
+// A Reduction is what is done to the elements of a job.
 struct Reduction {
   wire::ElementType type = wire::ElementType::f32;
   wire::Operator op = wire::Operator::sum;
 };
 
-// What the ranks of a job contribute, and what must come out. Each rank has one row of
-// pseudo-random whole numbers (or pairs of these), a little longer than a block, and a block is a
-// window of it that begins at its `shift`. So the sum of any block lies ready as a window of the
+// BlockValues are what the ranks of a job contribute, and what must come out. Each rank has one row
+// of pseudo-random whole numbers (or pairs of these), a little longer than a block, and a block is
+// a window of it that begins at its `shift`. So the sum of any block lies ready as a window of the
 // row of sums. That row is computed here, in 64 bits and with none of the code under test, and the
 // numbers are so small that every type holds every partial sum exactly: any other bit is an error.
 class BlockValues {
@@ -31,14 +31,14 @@ class BlockValues {
   wire::Bytes part(std::uint32_t rank, std::uint32_t shift) const { return window(rank, shift); }
   wire::Bytes sum(std::uint32_t shift) const { return window(ranks_, shift); }
 
-  // CRC-32 over those windows alone.
+  // These are CRC-32s over those windows alone.
   std::uint32_t part_crc(std::uint32_t rank, std::uint32_t shift) const {
     return crcs_[rank * shifts + shift];
   }
   std::uint32_t sum_crc(std::uint32_t shift) const { return crcs_[ranks_ * shifts + shift]; }
 
-  // The number that `rank` contributes at place `i` of its row. Of an i4 it is the byte; of a pair,
-  // the value times 2^32 and the index.
+  // Returns the number that `rank` contributes at place `i` of its row. For an i4 it is the byte;
+  // for a pair, the value times 2^32 and the index.
   static std::int64_t value(wire::ElementType type, wire::Operator op, std::uint32_t ranks,
                             std::uint32_t rank, std::size_t i);
 

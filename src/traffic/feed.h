@@ -10,14 +10,14 @@
 
 namespace tributary::traffic {
 
-// Frames for files: who sends them, of what they are made, and who takes them. The packet stays
-// with the feed.
+// A Feed takes frames for files: it tells who sends them, of what they are made, and who takes
+// them. The packet stays with the feed.
 struct Feed {
   const Stations& stations;
   PacketPool& pool;
   std::function<void(std::size_t file, Packet& frame)> take;
 
-  // One frame, which `write` makes of an empty packet.
+  // Takes one frame, which `write` makes of an empty packet.
   template <typename Write>
   void put(std::size_t file, Write write) const {
     const auto packet = pool.allocate();

@@ -23,8 +23,8 @@ std::uint16_t in_buffer(std::uint32_t size) {
   return static_cast<std::uint16_t>(size - FrameSizes::check_bytes);
 }
 
-// Every size once. The step has no divisor in common with their number, and large and small ones
-// alternate.
+// Returns every size once. The step has no divisor in common with their number, and large and small
+// ones alternate.
 std::vector<std::uint16_t> range(std::uint32_t first, std::uint32_t last) {
   const std::uint32_t count = last - first + 1;
   std::uint32_t step = std::max(count * 5 / 8, 1u);

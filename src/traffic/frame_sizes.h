@@ -10,19 +10,19 @@
 
 namespace tributary::traffic {
 
-// The sizes that plain frames take in turn. As in RFC 2544 a size counts the check sequence, which
-// the buffers do not hold.
+// Plain frames take these sizes in turn. As in RFC 2544 a size counts the check sequence, which the
+// buffers do not hold.
 class FrameSizes {
  public:
   static constexpr std::uint32_t check_bytes = 4;
   static constexpr std::uint32_t size_min = 64;
   static constexpr std::uint32_t size_max = 9018;
 
-  // "64", "64-1518" (every size in between, in a mixed order), "imix" (7 of 64, 4 of 570, 1 of
-  // 1518 bytes).
+  // Parses "64", "64-1518" (every size in between, in a mixed order) and "imix" (7 of 64, 4 of 570,
+  // 1 of 1518 bytes).
   static tl::expected<FrameSizes, std::string> parse(const std::string& text);
 
-  // Without the check sequence.
+  // Returns the next size without the check sequence.
   std::uint32_t next_bytes() {
     const auto bytes = cycle_[next_];
     next_ = next_ + 1 == cycle_.size() ? 0 : next_ + 1;

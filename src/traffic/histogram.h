@@ -9,8 +9,8 @@
 
 namespace tributary::traffic {
 
-// Counts of durations in nanoseconds, to better than one percent: buckets as wide as a 128th of the
-// power of two that they lie in (as in HdrHistogram). Recording is a few instructions.
+// A Histogram counts durations in nanoseconds, to better than one percent: buckets are as wide as a
+// 128th of the power of two that they lie in (as in HdrHistogram). Recording is a few instructions.
 class Histogram {
  public:
   void record(std::uint64_t ns) {
@@ -29,7 +29,8 @@ class Histogram {
     return count_ == 0 ? 0 : static_cast<double>(sum_) / static_cast<double>(count_);
   }
 
-  // The smallest duration that `percent` of all do not exceed, rounded up to its bucket's end.
+  // Returns the smallest duration that `percent` of all do not exceed, rounded up to its bucket's
+  // end.
   std::uint64_t percentile(double percent) const {
     const auto wanted = static_cast<double>(count_) * percent / 100;
     std::uint64_t seen = 0;

@@ -46,7 +46,7 @@ std::optional<wire::Ipv4Address> Neighbours::unresolved() const {
   return std::nullopt;
 }
 
-// RFC 5227: a request for one's own address.
+// An announcement is a request for one's own address (RFC 5227).
 void Neighbours::announce(Outbox& out) {
   if (announce_index_ == stations_.range(announce_port_).count) {
     announce_index_ = 0;
@@ -99,7 +99,7 @@ bool Neighbours::take(PacketPtr& packet, std::size_t port, Outbox& out) {
   }
   const auto index = stations_.find(port, arp->target_address);
   const bool asks = arp->operation.value() == wire::ArpHeader::request &&
-                    !stations_.find(port, sender);  // not one of our own announcements
+                    !stations_.find(port, sender);  // is not one of our own announcements
   if (asks && index) {
     ethernet->destination = arp->sender_mac;
     ethernet->source = stations_.mac(port, *index);

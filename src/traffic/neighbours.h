@@ -12,27 +12,28 @@
 
 namespace tributary::traffic {
 
-// ARP (RFC 826) for all virtual hosts: answers who asks for them, finds the gateways, and tells
-// bridges where each host is before the traffic starts.
+// Neighbours does ARP (RFC 826) for all virtual hosts: it answers those who ask for them, finds the
+// gateways, and tells bridges where each host is before the traffic starts.
 class Neighbours {
  public:
   static constexpr Duration ask_again_after = std::chrono::milliseconds(250);
 
-  // The stations outlive it.
+  // The stations outlive this.
   Neighbours(const Stations& stations, PacketPool& pool);
 
   // Announces hosts and asks for gateways, up to `most` packets.
   void send(std::size_t most, Time now, Outbox& out);
-  // All hosts are announced and all gateways are known.
+  // Returns whether all hosts are announced and all gateways are known.
   bool ready() const { return announced() && !unresolved(); }
-  // A gateway that has not answered.
+  // Returns a gateway that has not answered.
   std::optional<wire::Ipv4Address> unresolved() const;
   Time deadline() const { return announced() ? ask_at_ : Time{}; }
 
   // Takes the packet if it is ARP; an answer goes into `out`.
   bool take(PacketPtr& packet, std::size_t port, Outbox& out);
 
-  // Link-layer address of the next hop from `port` to a host that has this one.
+  // Returns the link-layer address of the next hop from `port` to the host that has the address
+  // `host`.
   wire::MacAddress next_hop(std::size_t port, wire::MacAddress host) const {
     return gateways_[port].value_or(host);
   }

@@ -10,10 +10,11 @@
 
 namespace tributary::traffic {
 
-// Throws CLI::ValidationError: the option, then what is wrong with it and what would be right.
+// Throws CLI::ValidationError, which names the option, then what is wrong with it and what would be
+// right.
 [[noreturn]] void refuse(const std::string& option, const std::string& what);
 
-// What the text of an option was parsed to. Throws as refuse() does.
+// Returns what the text of an option was parsed to. Throws as refuse() does.
 template <typename T>
 T value_of(const std::string& option, const control::Parsed<T>& parsed) {
   if (!parsed) {
@@ -30,7 +31,7 @@ T value_of(const std::string& option, const tl::expected<T, std::string>& parsed
   return *parsed;
 }
 
-// "500ms", "10s". Throws as refuse() does.
+// Parses texts such as "500ms" and "10s". Throws as refuse() does.
 Duration duration_of(const std::string& option, const std::string& text);
 
 }  // namespace tributary::traffic

@@ -9,12 +9,13 @@
 
 namespace tributary::traffic {
 
-// Says when the next packet may leave. Time is kept as a line keeps it: every packet occupies its
-// share of it.
+// A Pacer says when the next packet may leave. Time is kept as a line keeps it: every packet
+// occupies its share of it.
 class Pacer {
  public:
-  // A generator that was kept from its CPU does not make up for more than this, or one burst, but
-  // never more than the last: it would send at once what nobody asked for.
+  // A generator that was kept from its CPU makes up for no more than the greater of `catch_up` and
+  // the time of `catch_up_packets`, and never for more than `catch_up_max`: it would send at once
+  // what nobody asked for.
   static constexpr Duration catch_up = std::chrono::milliseconds(1);
   static constexpr int catch_up_packets = 32;
   static constexpr Duration catch_up_max = std::chrono::milliseconds(20);
@@ -28,7 +29,7 @@ class Pacer {
     refresh(now);
   }
 
-  // Once per round.
+  // Is called once per round.
   void refresh(Time now) {
     now_ns_ = in_ns(now);
     next_ns_ = std::max(next_ns_, now_ns_ - catch_up_ns_);
@@ -43,13 +44,13 @@ class Pacer {
     }
   }
 
-  // When the next packet may leave.
+  // Returns when the next packet may leave.
   Time deadline() const { return Time(Duration(static_cast<Duration::rep>(next_ns_))); }
 
  private:
   static double in_ns(Time time) { return static_cast<double>(time.time_since_epoch().count()); }
 
-  // A packet may take as long as `packet_ns`.
+  // Is told that a packet may take as long as `packet_ns`.
   void set_catch_up(double packet_ns) {
     longest_ns_ = packet_ns;
     catch_up_ns_ = std::clamp(packet_ns * catch_up_packets, static_cast<double>(catch_up.count()),

@@ -8,7 +8,7 @@
 
 namespace tributary::traffic {
 
-// So many plain frames, as they would be sent.
+// Feeds `frames` plain frames, as they would be sent.
 void feed_plain(const PlainPlan& plan, std::uint64_t frames, const Feed& feed);
 
 }  // namespace tributary::traffic

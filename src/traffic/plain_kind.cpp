@@ -120,7 +120,8 @@ FrameSizes PlainKind::interpret_size(const Conditions& conditions) const {
   return sizes;
 }
 
-// Around the ring of ports, if nothing else is said: from the first to the second, and so on.
+// Unless paths are named, they go around the ring of ports: from the first to the second, and so
+// on.
 std::vector<PlainPath> PlainKind::interpret_paths(std::size_t ports) const {
   std::vector<PlainPath> paths;
   for (const auto& text : paths_) {

@@ -17,7 +17,7 @@ PlainTraffic::PlainTraffic(PlainPlan plan, const Stations& stations, const Neigh
   }
 }
 
-// Once the gateways are known.
+// Is called once the gateways are known.
 void PlainTraffic::make_flows(Path& path) {
   for (std::uint32_t flow = 0; flow < plan_.flows; ++flow) {
     path.flows[flow] = headers_of(path.ends, flow);
@@ -66,7 +66,7 @@ void PlainTraffic::send(std::size_t most, Time now, Pacer& pacer, Outbox& out) {
   }
 }
 
-// What lies behind the stamp is whatever the buffer held before: nobody looks at it.
+// Behind the stamp stands whatever the buffer held before: nobody looks at it.
 void PlainTraffic::fill(Packet& packet, Path& path, std::uint32_t bytes, Time now) {
   packet.length = bytes;
   auto* headers = reinterpret_cast<Headers*>(packet.data());
@@ -106,7 +106,7 @@ void PlainTraffic::arrived(const Packet& packet, std::size_t port, Time now) {
   const auto before = [](std::uint32_t left, std::uint32_t right) {
     return static_cast<std::int32_t>(left - right) < 0;
   };
-  // What was never sent in this epoch is of an earlier process, or of a file.
+  // A frame that was never sent in this epoch is of an earlier process, or of a file.
   if (stamp->epoch != epoch_ || !before(sequence, path.sent)) {
     ++counters_.late;
     return;

@@ -16,7 +16,8 @@
 
 namespace tributary::traffic {
 
-// Behind the UDP header of every plain frame; the smallest frame has room for no more.
+// A Stamp stands behind the UDP header of every plain frame; the smallest frame has room for no
+// more.
 struct [[gnu::packed]] Stamp {
   static constexpr std::uint16_t magic_value = 0x5447;  // "TG"
 
@@ -28,7 +29,7 @@ struct [[gnu::packed]] Stamp {
 };
 static_assert(sizeof(Stamp) == 16);
 
-// Frames that enter by one port and are expected back by another.
+// The frames of a path enter by one port and are expected back by another.
 struct PlainPath {
   std::size_t from = 0;
   std::size_t to = 0;
@@ -36,20 +37,20 @@ struct PlainPath {
 
 struct PlainPlan {
   FrameSizes sizes;
-  std::vector<PlainPath> paths;        // take turns
+  std::vector<PlainPath> paths;        // they take turns
   std::uint32_t flows = 1;             // 5-tuples of each path
   std::uint16_t source_port = 1024;    // of the first flows; others count up
   std::uint16_t destination_port = 9;  // "discard"
 };
 
-// UDP frames over Ethernet. A flow is a pair of hosts, one behind each end of the path, and a UDP
-// source port.
+// PlainTraffic sends UDP frames over Ethernet. A flow is a pair of hosts, one behind each end of
+// the path, and a UDP source port.
 class PlainTraffic final : public Traffic {
  public:
   static constexpr std::size_t paths_max = 256;
   static constexpr std::uint32_t flows_max = 1u << 20;
 
-  // Stations and neighbours outlive it; the neighbours are known by the first send().
+  // Stations and neighbours outlive this; the neighbours are known by the first send().
   PlainTraffic(PlainPlan plan, const Stations& stations, const Neighbours& neighbours,
                PacketPool& pool);
 

@@ -12,8 +12,8 @@
 
 namespace tributary::traffic {
 
-// The virtual workers: rank r is behind port r modulo the number of ports, and the next station
-// there.
+// Ranks are the virtual workers: rank r is behind port r modulo the number of ports, and is the
+// next station there.
 class Ranks {
  public:
   static constexpr std::uint32_t ranks_max = 64;
@@ -24,12 +24,12 @@ class Ranks {
     wire::Ipv4Address address;
   };
 
-  // The stations outlive it.
+  // The stations outlive this.
   Ranks(const Stations& stations, std::uint32_t workers);
 
   std::uint32_t count() const { return static_cast<std::uint32_t>(ranks_.size()); }
   const Rank& operator[](std::uint32_t rank) const { return ranks_[rank]; }
-  // The rank behind `port` with this address; count() if there is none.
+  // Returns the rank behind `port` with this address; count() if there is none.
   std::uint32_t find(std::size_t port, wire::Ipv4Address address) const;
 
  private:
@@ -37,9 +37,9 @@ class Ranks {
   std::vector<Rank> ranks_;
 };
 
-// The tag that a rank adds to the fingerprint of a block. Nobody but this process compares tags, so
-// they need not be those of a protocol's own hosts; but as with those, what is drawn are the sums
-// of the tags of the first ranks.
+// Returns the tag that a rank adds to the fingerprint of a block. Nobody but this process compares
+// tags, so that they need not be those of a protocol's own hosts; but as with those, what is
+// pseudo-random are the sums of the tags of the first ranks.
 inline std::uint64_t total_tag(std::uint64_t key, std::uint32_t ranks) {
   return ranks == 0 ? 0 : wire::mix_key(key, 0x7061727469616cULL * ranks);
 }

@@ -27,7 +27,7 @@ constexpr std::array<Suffix, 7> suffixes = {{{"pps", Unit::packets, 1},
 
 constexpr double per_second_max = 1e13;
 
-// The number that `text` starts with and what follows it; NaN if there is none.
+// Returns the number that `text` starts with, and in `rest` what follows it; NaN if there is none.
 double number_of(const std::string& text, std::string_view& rest) {
   char* end = nullptr;
   const double value = std::strtod(text.c_str(), &end);

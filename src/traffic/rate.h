@@ -8,7 +8,8 @@
 
 namespace tributary::traffic {
 
-// How fast the generator sends of its own accord, all ports together. Answers are not held back.
+// A Rate is how fast the generator sends of its own accord, all ports together. Answers are not
+// held back.
 struct Rate {
   enum class Unit : std::uint8_t { unlimited, packets, line_bits };
   Unit unit = Unit::unlimited;
@@ -17,10 +18,10 @@ struct Rate {
   bool is_unlimited() const { return unit == Unit::unlimited; }
 };
 
-// "unlimited", "200kpps", "1.5Mpps", "10Gbit" (on the line, all overhead counted), "50%" (of
-// `line_rate_bps`; 0: not known). The error says what is wrong with the text.
+// Parses "unlimited", "200kpps", "1.5Mpps", "10Gbit" (on the line, all overhead counted) and "50%"
+// (of `line_rate_bps`; 0: not known). The error says what is wrong with the text.
 tl::expected<Rate, std::string> parse_rate(const std::string& text, double line_rate_bps);
-// "10Gbit" in bits per second.
+// Parses a text such as "10Gbit" to bits per second.
 tl::expected<double, std::string> parse_line_rate(const std::string& text);
 
 std::string to_string(const Rate& rate);

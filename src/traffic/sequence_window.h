@@ -7,13 +7,14 @@
 
 namespace tributary::traffic {
 
-// Which of the last numbers of a sequence have come: what comes a second time is found out.
+// A SequenceWindow knows which of the last numbers of a sequence have come, and so finds out what
+// comes a second time.
 class SequenceWindow {
  public:
   // A frame that comes so many behind the newest one is as good as lost.
   static constexpr std::uint32_t size = 1u << 20;
 
-  // Whether `number` comes for the first time.
+  // Returns whether `number` comes for the first time.
   bool take(std::uint32_t number) {
     const auto ahead = static_cast<std::int32_t>(number - next_);
     if (ahead < 0) {
@@ -32,10 +33,11 @@ class SequenceWindow {
     return true;
   }
 
-  // Behind the highest number that came.
+  // Returns the number behind the highest one that came.
   std::uint32_t next() const { return next_; }
 
-  // What lies ahead is forgotten when it is passed.
+  // Begins the sequence anew. What the window has noted for numbers ahead is forgotten when they
+  // are passed.
   void reset() { next_ = 0; }
 
  private:

@@ -22,13 +22,13 @@ struct SessionPlan {
   Duration gateway_patience = std::chrono::seconds(5);
 };
 
-// A run of the generator from the first ARP packet to the last trial, without I/O: whoever drives
-// it hands in what was received and the time, and sends what comes out.
+// A Session is a run of the generator from the first ARP packet to the last trial, without I/O:
+// whoever drives it hands in what was received and the time, and sends what comes out.
 class Session {
  public:
-  // What can be seen of it meanwhile.
+  // A View is what can be seen of the session meanwhile.
   struct View {
-    std::size_t trial = 0;  // of how many there have been, this one included
+    std::size_t trial = 0;  // how many there have been, this one included
     Trial::Phase phase = Trial::Phase::warm_up;
     bool finding_neighbours = false;
     TrialResult now;  // of the trial that runs
@@ -37,15 +37,15 @@ class Session {
   Session(const SessionPlan& plan, Neighbours& neighbours, Traffic& traffic);
 
   void receive(PacketList arrivals, std::size_t port, Time now, Outbox& out);
-  // One round: sends up to `most` packets.
+  // Does one round: sends up to `most` packets.
   void run(std::size_t most, Time now, Outbox& out);
   Time deadline() const;
   bool done() const { return done_; }
-  // Ends it early, with what there is.
+  // Ends the session early, with what there is.
   void stop(Time now);
 
   View view(Time now) const;
-  // When it is done. The error says what was missing.
+  // Is known when the session is done. The error says what was missing.
   const std::optional<std::string>& error() const { return error_; }
   const std::vector<TrialResult>& trials() const { return trials_; }
   const std::optional<Search>& search() const { return search_; }

@@ -12,13 +12,14 @@
 
 namespace tributary::traffic {
 
-// The virtual hosts behind one port: consecutive MAC and IPv4 addresses.
+// A StationRange is the virtual hosts behind one port, which have consecutive MAC and IPv4
+// addresses.
 struct StationRange {
   wire::MacAddress mac;
   wire::Ipv4Address address;
   std::uint32_t count = 1;
-  // Where frames for other hosts go: to this MAC address, or to that of this router, which is asked
-  // for; to the host itself if there is neither.
+  // Frames for other hosts go to this MAC address, or to that of this router, which is asked for;
+  // they go to the host itself if there is neither.
   std::optional<wire::MacAddress> gateway_mac;
   std::optional<wire::Ipv4Address> gateway;
 };
@@ -43,7 +44,7 @@ class Stations {
   wire::Ipv4Address address(std::size_t port, std::uint32_t index) const {
     return wire::Ipv4Address(ranges_[port].address.value() + index);
   }
-  // The station behind `port` that has this address.
+  // Returns the station behind `port` that has this address.
   std::optional<std::uint32_t> find(std::size_t port, wire::Ipv4Address address) const {
     const std::uint32_t index = address.value() - ranges_[port].address.value();
     return index < ranges_[port].count ? std::optional(index) : std::nullopt;

@@ -14,13 +14,13 @@
 
 namespace tributary::traffic {
 
-// What is to leave, by port.
+// An Outbox has the packets that are to leave, by port.
 using Outbox = std::vector<PacketList>;
 
-// What every kind of traffic counts since its epoch began. Its unit is what can be lost as a whole:
+// Every kind of traffic counts this since its epoch began. Its unit is what can be lost as a whole:
 // a plain frame, a block of an aggregation.
 struct Counters {
-  std::uint64_t packets = 0;     // sent of its own accord, which is what the rate is of
+  std::uint64_t packets = 0;     // sent of its own accord, which is what the rate counts
   std::uint64_t line_bytes = 0;  // of those
   std::uint64_t begun = 0;       // units
   std::uint64_t done = 0;
@@ -29,9 +29,9 @@ struct Counters {
   std::uint64_t no_buffer = 0;  // packets that were not sent for want of a buffer
 };
 
-// A figure that one kind of traffic has and others have not.
+// A Figure is what one kind of traffic counts and others do not.
 struct Figure {
-  std::string_view name;  // for ever
+  std::string_view name;  // a text that lives for ever
   std::uint64_t value = 0;
 };
 
@@ -39,8 +39,8 @@ inline std::uint32_t line_bytes_of(const Packet& packet) {
   return packet.length + wire::ethernet_line_overhead_bytes;
 }
 
-// One kind of traffic: what is sent, and what is made of what comes back. Driven with packets and
-// the time; allocates and waits for nothing once it is made.
+// A Traffic is one kind of traffic: what is sent, and what is made of what comes back. It is driven
+// with packets and the time; it allocates and waits for nothing once it is made.
 class Traffic {
  public:
   virtual ~Traffic() = default;
@@ -54,21 +54,21 @@ class Traffic {
   virtual void expire(Time /*now*/, Outbox& /*out*/) {}
   virtual Time deadline() const { return never; }
 
-  // Units that have begun and may still be done.
+  // Returns how many units have begun and may still be done.
   virtual std::uint64_t under_way() const = 0;
 
-  // From now on counters and latency are of units that begin from now on.
+  // From now on counters and latency are those of units that begin from now on.
   void begin_epoch() {
     closed_ = false;
     counters_ = {};
     latency_.clear();
     epoch_begins();
   }
-  // Until the next epoch no unit begins any more; send() completes those that have.
+  // Until the next epoch no unit begins any more; send() completes those that have begun.
   void close() { closed_ = true; }
   const Counters& counters() const { return counters_; }
   const Histogram& latency() const { return latency_; }
-  // Results that were not what they had to be, since the traffic was made.
+  // Counts results that were not what they had to be, since the traffic was made.
   std::uint64_t wrong() const { return wrong_; }
   virtual std::vector<Figure> figures() const = 0;
 
@@ -76,11 +76,11 @@ class Traffic {
   // Forgets what else is counted by epochs.
   virtual void epoch_begins() = 0;
   bool is_closed() const { return closed_; }
-  // A packet leaves that the rate is of.
+  // Counts a packet that leaves and that the rate is about.
   void charge(const Packet& packet, Pacer& pacer) {
     const auto line_bytes = line_bytes_of(packet);
     pacer.charge(line_bytes);
-    if (!closed_) {  // then it is not sent in the time that is measured
+    if (!closed_) {  // after close() it is not sent in the time that is measured
       ++counters_.packets;
       counters_.line_bytes += line_bytes;
     }

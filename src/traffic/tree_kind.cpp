@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::uint32_t workers_in_files = 8;
 
-// A port for each worker, beside the first.
+// Makes a port for each worker; their addresses follow one another from those of `first` on.
 std::vector<StationRange> ports_of_files(const StationRange& first, std::uint32_t workers) {
   const Stations stations({first});
   std::vector<StationRange> ports(workers, first);

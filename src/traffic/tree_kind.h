@@ -12,22 +12,22 @@
 
 namespace tributary::traffic {
 
-// The options that kinds of aggregation over trees have, and what they mean.
+// A TreeKind has the options that kinds of aggregation over trees share, and what they mean.
 class TreeKind : public BlockKind {
  protected:
-  // --workers, --first-job, --group, --jobs, --type, --op and --elements. The plan outlives the
-  // app.
+  // Declares --workers, --first-job, --group, --jobs, --type, --op and --elements. The plan
+  // outlives the app.
   void declare_trees(CLI::App& app, TreePlan& plan);
-  // Of packets that are sent: --parent, --interleave and --block-timeout.
+  // Declares the options of packets that are sent: --parent, --interleave and --block-timeout.
   void declare_loop(CLI::App& app, TreePlan& plan);
 
-  // All of these, with --window. Every job has so many trees; of the headers so many bytes are
-  // behind that of Ethernet.
+  // Interprets all of these, with --window. Every job has `trees` trees; `headers` bytes of headers
+  // are behind that of Ethernet.
   void interpret_trees(Conditions& conditions, TreePlan& plan, std::uint32_t trees,
                        std::size_t headers) const;
 
-  // A table for each tree, for the configuration of a switch that is fed. `own` says what a
-  // protocol has beside what is the same of all, of the tree with that number in its job.
+  // Returns a table for each tree, for the configuration of a switch that is fed. `own` returns
+  // what a protocol has beside what is the same for all, for the tree with that number in its job.
   static std::string settings_of_trees(const TreePlan& plan, const std::string& table,
                                        std::uint32_t trees,
                                        const std::function<std::string(std::uint32_t)>& own);

@@ -11,7 +11,7 @@
 
 namespace tributary::traffic {
 
-// What all kinds of aggregation are told that have trees. Each worker of a job is behind a port of
+// All kinds of aggregation that have trees are told this. Each worker of a job is behind a port of
 // its own.
 struct TreePlan : BlockPlan {
   std::uint32_t first_job = 1;
@@ -19,12 +19,12 @@ struct TreePlan : BlockPlan {
   std::uint32_t run = 0;
   std::uint32_t window = 64;  // packets in flight, per tree
   std::uint16_t elements = 256;
-  // Where the switch under test sends its sums, if it is not the root.
+  // The switch under test sends its sums to this port, if it is not the root.
   std::optional<std::size_t> parent;
 };
 
-// Which worker is where: a switch takes one worker of a job at each port. All ports but the parent
-// have workers; jobs take ports in turn.
+// TreePlaces knows which worker is where: a switch takes one worker of a job at each port. All
+// ports but the parent have workers; jobs take ports in turn.
 class TreePlaces {
  public:
   TreePlaces(const TreePlan& plan, std::size_t ports);
@@ -32,7 +32,7 @@ class TreePlaces {
   std::size_t port_of(std::uint32_t job, std::uint32_t rank) const {
     return ports_[(std::size_t{job} * workers_ + rank) % ports_.size()];
   }
-  // No value if the job has no worker there.
+  // Returns no value if the job has no worker there.
   std::optional<std::uint32_t> rank_at(std::uint32_t job, std::size_t port) const;
 
  private:

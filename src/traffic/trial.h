@@ -16,14 +16,14 @@ struct TrialPlan {
   Rate rate;
   Duration warm_up{};
   Duration duration = std::chrono::seconds(10);
-  std::uint64_t packets = 0;  // sent of its own accord, after which it ends earlier; 0: no limit
-  // How long to wait, at most, for what is under way at the end.
+  std::uint64_t packets = 0;  // sent of its own accord, after which it ends early; 0: no limit
+  // The trial waits so long, at most, for what is under way at the end.
   Duration drain = std::chrono::seconds(2);
 };
 
-// What came of a trial.
+// A TrialResult is what came of a trial.
 struct TrialResult {
-  Rate rate;           // that was asked for
+  Rate rate;           // the rate that was asked for
   double seconds = 0;  // of sending
   Counters counters;
   Histogram latency;
@@ -41,7 +41,7 @@ struct TrialResult {
     return counters.begun == 0 ? 0
                                : static_cast<double>(lost()) / static_cast<double>(counters.begun);
   }
-  // Of what was asked for; 1 without a limit.
+  // Returns the share of the rate that was reached; 1 without a limit.
   double reached() const;
 
  private:
@@ -50,22 +50,22 @@ struct TrialResult {
   }
 };
 
-// Sends one kind of traffic at one rate: a warm-up that does not count, the measurement, and a
-// pause in which what is under way arrives.
+// A Trial sends one kind of traffic at one rate: a warm-up that does not count, the measurement,
+// and a pause in which what is under way arrives.
 class Trial {
  public:
   enum class Phase : std::uint8_t { warm_up, measure, drain, done };
 
   Trial(Traffic& traffic, const TrialPlan& plan, Time now);
 
-  // One round: up to `most` packets.
+  // Does one round: sends up to `most` packets.
   void run(std::size_t most, Time now, Outbox& out);
-  // Ends the measurement; or the pause, if it has come to that.
+  // Ends the measurement, or the pause if it has come to that.
   void stop(Time now);
 
   Phase phase() const { return phase_; }
   Time deadline() const;
-  // Complete when it is done; before that what is known by now.
+  // The result is complete when the trial is done; before that it is what is known by now.
   TrialResult result(Time now) const;
 
  private:
@@ -77,7 +77,7 @@ class Trial {
   TrialPlan plan_;
   Pacer pacer_;
   Phase phase_ = Phase::warm_up;
-  Time began_;  // the phase
+  Time began_;  // when the phase began
   double seconds_ = 0;
   bool cut_short_ = false;
 };
