@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What NCCL and its network plugins agree on, in our words: the numbers and the layouts that NVIDIA
+// NCCL and its network plugins agree on this, in our words: the numbers and the layouts that NVIDIA
 // publishes with NCCL (github.com/NVIDIA/nccl: src/nccl.h.in, src/include/nccl_common.h, net_v8.h
 // to net_v11.h in src/include/plugin/net). Only what this plugin has to do with is here.
 #pragma once
@@ -17,7 +17,7 @@ enum class Result : int {
   remote_error = 6,  // another rank went away
 };
 
-// Of elements, and of what is done with them. NCCL makes averages of sums.
+// These are the types of elements, and what is done with them. NCCL makes averages of sums.
 enum class Type : int {
   i8 = 0,
   u8 = 1,
@@ -39,16 +39,16 @@ inline constexpr unsigned long log_of_network = 0x10;
 using Logger = void (*)(LogLevel level, unsigned long subsystems, const char* file, int line,
                         const char* format, ...);
 
-// Kinds of memory, and sets of them.
+// These are kinds of memory, and sets of them.
 inline constexpr int memory_of_host = 1;
 
 inline constexpr std::size_t handle_bytes_max = 128;
 
 struct PropertiesV8 {
-  const char* name;      // the same name: the same device, of point-to-point and of collectives
+  const char* name;      // one name means one device, of point-to-point and of collectives
   const char* pci_path;  // null: there is none
   std::uint64_t guid;
-  int memory;  // what can be registered
+  int memory;  // kinds that can be registered
   int is_registered_for_all;
   int speed_mbps;
   int port;
@@ -65,7 +65,7 @@ struct VirtualDevice {
   int devices[4];
 };
 
-// Also of version 10.
+// Version 10 has the same.
 struct PropertiesV9 {
   const char* name;
   const char* pci_path;
@@ -104,7 +104,7 @@ struct PartV9 {
 };
 static_assert(sizeof(PartV8) == 24 && sizeof(PartV9) == 24);
 
-// What the tables of all versions have behind what differs.
+// The tables of all versions have this behind what differs.
 template <typename Count, typename Part>
 struct Collectives {
   Result (*connect)(void* handles[], int ranks, int rank, void* listener, void** comm);
@@ -137,7 +137,7 @@ struct CollectiveNetworkV8 {
   Collectives<int, PartV8> collectives;
 };
 
-// Also of version 10.
+// Version 10 has the same.
 struct CollectiveNetworkV9 {
   const char* name;
   Result (*init)(Logger logger);
@@ -159,21 +159,21 @@ struct CollectiveNetworkV11 {
   Result (*finalize)(void* context);
 };
 
-// From point to point.
+// This table is for messages from point to point.
 struct NetworkV8 {
   const char* name;
   Result (*init)(Logger logger);
   Result (*devices)(int* count);
   Result (*properties)(int device, PropertiesV8* properties);
   Result (*listen)(int device, void* handle, void** listener);
-  // Null in *comm: not yet, call again.
+  // Null in *comm means: not yet, call again.
   Result (*connect)(int device, void* handle, void** comm, void** device_comm);
   Result (*accept)(void* listener, void** comm, void** device_comm);
   Result (*register_memory)(void* comm, void* data, std::size_t bytes, int memory, void** handle);
   Result (*register_dma_buffer)(void* comm, void* data, std::size_t bytes, int memory,
                                 std::uint64_t offset, int fd, void** handle);
   Result (*deregister_memory)(void* comm, void* handle);
-  // Null in *request: not now, call again.
+  // Null in *request means: not now, call again.
   Result (*isend)(void* comm, void* data, int bytes, int tag, void* memory, void** request);
   Result (*ireceive)(void* comm, int count, void** data, int* bytes, int* tags, void** memories,
                      void** request);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The tables by which NCCL finds the collectives. It asks for the newest one that it knows.
+// NCCL finds the collectives by these tables, and asks for the newest one that it knows.
 #include <charconv>
 #include <chrono>
 #include <cstdlib>
@@ -72,8 +72,8 @@ std::unique_ptr<Comm> create(Star& star, std::uint32_t rank, std::uint32_t ranks
   return nullptr;
 }
 
-// NCCL waits in it: it takes null for a failure, after which all its ranks go on without us. It
-// forgets the listener then, and does not close it.
+// NCCL waits in this call: it takes null for a failure, after which all its ranks go on without us.
+// It forgets the listener then, and does not close it.
 Result join(void* handles[], int ranks, int rank, void* listener, void** comm) {
   *comm = nullptr;
   return guarded([&] {
@@ -163,7 +163,7 @@ Result ireduce_scatter(void* comm, int part_count, Part* parts, void* out,
   });
 }
 
-// What is received is in host memory, where it is seen.
+// Nothing has to be flushed: what is received is in host memory, where it is seen.
 Result flush_collective(void*, void*, int, void*, void** request) {
   *request = nullptr;
   return Result::success;

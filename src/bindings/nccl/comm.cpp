@@ -47,7 +47,7 @@ Comm::~Comm() {
   give_up();
 }
 
-// What was posted is in use until it ends, also where what comes behind it cannot be posted.
+// What was posted is in use until it ends, even if what comes behind it cannot be posted.
 template <typename Post>
 Result Comm::post(Request made, void** request, Post post_parts) {
   const std::lock_guard lock(mutex_);
@@ -93,7 +93,7 @@ bool Comm::is_possible(const Window& window) const {
          window.bytes <= ranks * window.bytes_per_rank - window.offset;
 }
 
-// Precondition: it is possible.
+// Precondition: the window is possible.
 std::vector<Comm::Piece> Comm::pieces_of(const Window& window) const {
   std::vector<Piece> pieces;
   for (std::size_t done = 0; done < window.bytes;) {
@@ -174,8 +174,8 @@ Result Comm::test(Request& request, int* done, int* bytes) {
   return Result::success;
 }
 
-// NCCL frees memory without asking what has become of the requests: where one of them failed, or
-// the program has had enough.
+// NCCL frees memory without asking what has become of the requests, when one of them failed, or the
+// program has had enough.
 void Comm::release(const void* memory) {
   const std::lock_guard lock(mutex_);
   const auto uses = [&](const std::unique_ptr<Request>& one) {
@@ -186,7 +186,7 @@ void Comm::release(const void* memory) {
   }
 }
 
-// They end within a second.
+// All requests end within a second.
 void Comm::give_up() {
   if (requests_.empty()) {
     return;

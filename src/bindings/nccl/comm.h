@@ -15,10 +15,10 @@ namespace tributary::nccl {
 
 class Comm;
 
-// What NCCL posted as one, and asks for until it is done.
+// A Request is what NCCL posted as one, and asks for until it is done.
 struct Request {
   Comm* comm = nullptr;
-  // Collectives that make it up, in their order, of which those before `next` have ended.
+  // These collectives make it up, in their order; those before `next` have ended.
   std::vector<tributary_request*> parts;
   std::size_t next = 0;
   std::size_t bytes = 0;
@@ -26,22 +26,22 @@ struct Request {
   Result result = Result::success;
 };
 
-// The part of a vector, as long as that of all ranks together, that one call is about.
+// A Window is the part of a vector, as long as that of all ranks together, that one call is about.
 struct Window {
   std::size_t bytes_per_rank = 0;
   std::size_t offset = 0;
   std::size_t bytes = 0;
 };
 
-// NCCL calls from two threads: one that posts and tests, and one that closes.
+// NCCL calls a Comm from two threads: one that posts and tests, and one that closes.
 class Comm {
  public:
-  // Takes `comm`.
+  // Takes ownership of `comm`.
   explicit Comm(tributary_comm* comm) : comm_(comm, tributary_comm_destroy) {}
-  // What is outstanding is given up.
+  // Requests that are outstanding are given up.
   ~Comm();
 
-  // Null as the request where there is nothing to do.
+  // Where there is nothing to do, the request is null.
   Result allreduce(const void* in, void* out, std::size_t count, const Kind& kind, Request made,
                    void** request);
   // `window_out` has room for the window, `in` begins with what this rank gives of it.
@@ -52,7 +52,8 @@ class Comm {
                         Request made, void** request);
 
   Result test(Request& request, int* done, int* bytes);
-  // Nobody writes to it any more. What uses it still is given up, and all else with it.
+  // From now on nobody writes to `memory`. A request that uses it still is given up, and all others
+  // with it.
   void release(const void* memory);
 
  private:
@@ -70,7 +71,7 @@ class Comm {
   void give_up();
 
   const std::unique_ptr<tributary_comm, decltype(&tributary_comm_destroy)> comm_;
-  std::mutex mutex_;  // of what follows
+  std::mutex mutex_;  // guards what follows
   std::vector<std::unique_ptr<Request>> requests_;
 };
 

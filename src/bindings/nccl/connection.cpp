@@ -39,7 +39,7 @@ void Connection::get_on() {
   }
 }
 
-// False where the others have to wait.
+// Returns false if the transfers behind this one have to wait.
 bool Connection::get_on(Transfer& transfer) {
   std::size_t moved = 0;
   if (result_ != Result::success || !is_header_moved(transfer)) {
@@ -55,7 +55,7 @@ bool Connection::get_on(Transfer& transfer) {
   return true;
 }
 
-// Hosts of one job have one order of bytes.
+// The header is sent as it is: hosts of one job have one order of bytes.
 bool Connection::is_header_moved(Transfer& transfer) {
   std::size_t moved = 0;
   while (transfer.header_moved != sizeof transfer.header) {

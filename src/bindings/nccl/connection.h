@@ -14,19 +14,19 @@ namespace tributary::nccl {
 
 class Connection;
 
-// A message on its way: its bytes behind their number.
+// A Transfer is a message on its way: its bytes behind their number.
 struct Transfer {
   Connection* connection = nullptr;
   std::byte* data = nullptr;
-  std::uint64_t bytes = 0;  // of who receives: what there is room for, until it is known
+  std::uint64_t bytes = 0;  // for a receiver: what there is room for, until the number is known
   std::uint64_t header = 0;
   std::size_t header_moved = 0;
   std::uint64_t moved = 0;
   bool is_done = false;
 };
 
-// From one rank to another, in one direction. One thread at a time uses it; nothing goes on but in
-// its calls.
+// A Connection goes from one rank to another, in one direction. One thread at a time uses it;
+// nothing goes on but in its calls.
 class Connection {
  public:
   enum class Side { sends, receives };

@@ -11,17 +11,17 @@ namespace tributary::nccl {
 namespace {
 
 constexpr int comms_max = 65536;
-// In one call; NCCL cuts what is more.
+// One call takes so much; NCCL cuts what is more.
 constexpr std::size_t point_to_point_bytes_max = std::size_t{1} << 30;
 constexpr std::size_t collective_bytes_max = std::size_t{1} << 29;
 
-// As it was found first: NCCL keeps pointers to its names.
+// The device stays as it was found first: NCCL keeps pointers to its names.
 const std::optional<Interface>& device() {
   static const auto found = find_interface();
   return found;
 }
 
-// What all versions have.
+// Fills in what all versions have.
 template <typename Properties>
 Result describe_all(int number, Properties& properties) {
   if (number != 0 || !device()) {

@@ -3,13 +3,13 @@
 
 #include "bindings/nccl/abi.h"
 
-// The one device there is, an interface of this machine: the same for collectives and from point to
+// There is one device, an interface of this machine: the same for collectives and from point to
 // point.
 namespace tributary::nccl {
 
 inline constexpr auto network_name = "Tributary";
 
-// An error where there is no interface, which is said: NCCL goes on without us.
+// Returns an error, and warns, if there is no interface: NCCL goes on without us.
 Result begin(Logger logger);
 Result count_devices(int* count);
 
@@ -17,7 +17,7 @@ Result describe(int device, PropertiesV8* properties);
 Result describe(int device, PropertiesV9* properties);
 Result describe(int device, PropertiesV11* properties);
 
-// Host memory is as it is: there is nothing to do, and nothing to give back.
+// Host memory is used as it is: there is nothing to do, and nothing to give back.
 Result register_memory(void* comm, void* data, std::size_t bytes, int memory, void** handle);
 Result register_dma_buffer(void* comm, void* data, std::size_t bytes, int memory,
                            std::uint64_t offset, int fd, void** handle);

@@ -10,7 +10,8 @@ namespace {
 struct TypeRow {
   Type nccl;
   tributary_type type;
-  // Their sums and products are those of signed ones; what is least and greatest is not.
+  // Sums and products of unsigned elements are those of signed ones; what is least and greatest is
+  // not.
   bool is_unsigned;
 };
 constexpr std::array<TypeRow, 12> types{{

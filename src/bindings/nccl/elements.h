@@ -9,7 +9,7 @@
 
 namespace tributary::nccl {
 
-// What NCCL's elements and operators are to Tributary.
+// A Kind is what NCCL's elements and operators are to Tributary.
 struct Kind {
   tributary_type type = TRIBUTARY_I8;
   tributary_operator op = TRIBUTARY_SUM;
@@ -17,7 +17,7 @@ struct Kind {
   std::size_t bytes() const { return tributary_type_size(type); }
 };
 
-// Nothing where no operator of Tributary's gives the result that NCCL promises.
+// Returns no value if no operator of Tributary's gives the result that NCCL promises.
 std::optional<Kind> kind_of(Type type, Operator op);
 
 }  // namespace tributary::nccl

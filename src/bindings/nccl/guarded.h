@@ -9,7 +9,7 @@
 
 namespace tributary::nccl {
 
-// No exception leaves by way of C.
+// No exception may leave by way of C.
 template <typename Body>
 Result guarded(Body body) {
   try {

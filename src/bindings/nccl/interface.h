@@ -7,16 +7,16 @@
 
 namespace tributary::nccl {
 
-// Of this machine, by which its ranks are reached.
+// The ranks of this machine are reached by this interface.
 struct Interface {
   std::string name;
   std::uint32_t address = 0;  // host order
-  std::string pci_path;       // empty: it is no device
+  std::string pci_path;       // empty: the interface has no device
   int speed_mbps = 0;
 };
 
-// That with TRIBUTARY_LOCAL_ADDRESS, TRIBUTARY_INTERFACE, or the first one that is up and not
-// loopback.
+// Returns the interface with TRIBUTARY_LOCAL_ADDRESS, that named TRIBUTARY_INTERFACE, or the first
+// one that is up and not loopback.
 std::optional<Interface> find_interface();
 
 }  // namespace tributary::nccl

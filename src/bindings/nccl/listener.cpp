@@ -20,7 +20,7 @@ std::optional<Token> draw() {
 
 }  // namespace
 
-// In the same time wherever they differ.
+// The comparison takes the same time wherever the tokens differ.
 bool is_same(const Token& a, const Token& b) {
   unsigned difference = 0;
   for (std::size_t i = 0; i < a.size(); ++i) {

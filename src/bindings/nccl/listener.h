@@ -13,11 +13,12 @@
 
 namespace tributary::nccl {
 
-// Drawn by who listens, and known to whom NCCL has brought the handle: nobody else is believed.
+// The listener draws the Token, and whoever NCCL has brought the handle knows it: nobody else is
+// believed.
 using Token = std::array<std::uint8_t, 32>;
 bool is_same(const Token& a, const Token& b);
 
-// What NCCL brings from the one who listens to the others, as bytes.
+// NCCL brings this from the listener to the others, as bytes.
 struct Handle {
   static constexpr std::uint32_t right_magic = 0x54724e43;
   std::uint32_t magic = right_magic;
@@ -26,24 +27,24 @@ struct Handle {
   std::uint16_t port = 0;
   std::uint16_t unused = 0;
   Token token{};
-  // Of who connects, between one call and the next: the descriptor, plus one.
+  // A connecting rank keeps this between one call and the next: the descriptor, plus one.
   std::int32_t connecting = 0;
 
-  // Nothing where another plugin has made it.
+  // Returns no value if another plugin has made it.
   static std::optional<Handle> read(const void* memory);
   void write(void* memory) const;
   Place place() const { return {address, port}; }
 };
 static_assert(sizeof(Handle) <= handle_bytes_max);
 
-// Who comes, and has not said all yet that it begins with.
+// A Guest has come, and has not yet sent all that it begins with.
 class Guest {
  public:
   Guest(Socket socket, std::size_t bytes) : socket_(std::move(socket)), said_(bytes) {}
 
   enum class State { speaks, has_spoken, is_gone };
   State hear();
-  // Precondition: it has spoken.
+  // Precondition: the guest has spoken.
   const std::vector<std::byte>& said() const { return said_; }
   const Socket& socket() const { return socket_; }
   Socket take() { return std::move(socket_); }
@@ -56,14 +57,14 @@ class Guest {
 
 class Listener {
  public:
-  // Of this machine's interface; null where the system has no socket, which is said.
+  // Listens at this machine's interface. Returns null, and warns, if the system has no socket.
   static Listener* open(void* handle);
 
   const Socket& socket() const { return socket_; }
   const Token& token() const { return token_; }
   void close() { socket_ = Socket(); }
 
-  // Those who have come and have not shown the token yet.
+  // These have come and have not shown the token yet.
   std::vector<Guest> guests;
 
  private:
@@ -73,7 +74,7 @@ class Listener {
   Token token_;
 };
 
-// As NCCL calls them.
+// NCCL calls these.
 Result listen(int device, void* handle, void** listener);
 Result close_listener(void* listener);
 

@@ -7,7 +7,7 @@
 
 namespace tributary::nccl {
 
-// NCCL's own log, once it has told where that is. Any thread may write to it.
+// This is NCCL's own log, once it has told where that is. Any thread may write to it.
 void log_by(Logger logger);
 void warn(const std::string& line);
 void inform(const std::string& line);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The table by which NCCL finds messages from one rank to another. It takes no plugin without one,
-// and carries by it what collectives do not: by TCP, as its own sockets do.
+// NCCL finds messages from one rank to another by this table. It takes no plugin without one, and
+// carries by it what collectives do not: by TCP, as its own sockets do.
 #include <cstdint>
 #include <cstring>
 #include <utility>
@@ -16,7 +16,7 @@
 namespace tributary::nccl {
 namespace {
 
-// Who connects shows the token first, for which a socket that is new has room.
+// The rank that connects shows the token first, for which a socket that is new has room.
 bool introduce(const Socket& socket, const Token& token) {
   return send_some(socket, token.data(), token.size()).bytes == token.size();
 }
@@ -28,7 +28,8 @@ Result give_up_connecting(Handle& handle, void* memory) {
   return Result::remote_error;
 }
 
-// NCCL calls it with the same memory until there is a connection: what is on its way is kept there.
+// NCCL calls this with the same memory until there is a connection: what is on its way is kept
+// there.
 Result start_sending(int, void* memory, void** comm, void**) {
   *comm = nullptr;
   return guarded([&] {
@@ -129,7 +130,7 @@ Result close_connection(void* comm) {
 extern "C" {
 [[gnu::visibility("default")]] extern const tributary::nccl::NetworkV8 ncclNetPlugin_v8;
 
-// Newer versions of NCCL take this one as well.
+// Newer versions of NCCL take this table as well.
 const tributary::nccl::NetworkV8 ncclNetPlugin_v8{tributary::nccl::network_name,
                                                   tributary::nccl::begin,
                                                   tributary::nccl::count_devices,

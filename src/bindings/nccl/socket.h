@@ -32,23 +32,24 @@ class Socket {
   int fd_ = -1;
 };
 
-// IPv4, in host order.
+// A Place is an IPv4 address and a port, in host order.
 struct Place {
   std::uint32_t address = 0;
   std::uint16_t port = 0;
 };
 
-// Invalid where the system has none.
+// Returns an invalid socket if the system has none.
 Socket listen_on(std::uint32_t address);
 std::uint16_t port_of(const Socket& listener);
-// Invalid while nobody has come.
+// Returns an invalid socket while nobody has come.
 Socket accept_from(const Socket& listener);
-// On its way there.
+// Returns a socket that is on its way there.
 Socket start_to_connect(const Place& place);
 enum class Connecting { yet, done, failed };
 Connecting look_at(const Socket& socket);
 
-// Bytes that there was room for, or that had come; nothing where the other side is gone.
+// `bytes` is how many there was room for, or had come; `is_over` is set when the other side is
+// gone.
 struct Moved {
   std::size_t bytes = 0;
   bool is_over = false;

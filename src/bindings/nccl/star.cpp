@@ -9,7 +9,7 @@
 namespace tributary::nccl {
 namespace {
 
-// With which a rank begins. What it has to tell is behind it.
+// A rank begins with its Introduction. What it has to tell is behind it.
 struct Introduction {
   Token token{};
   std::uint32_t rank = 0;
@@ -18,7 +18,7 @@ struct Introduction {
 
 using Clock = std::chrono::steady_clock;
 
-// False when the time is over.
+// Returns false when the time is over.
 bool wait(std::vector<pollfd> what, Clock::time_point until) {
   const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - Clock::now());
   return left.count() > 0 && ::poll(what.data(), what.size(), static_cast<int>(left.count())) != 0;
@@ -88,7 +88,7 @@ bool Star::host(const void* in, std::byte* out, std::size_t bytes) {
   return tell_all(out, ranks_ * bytes);
 }
 
-// Nobody but who has this communicator's handle, and each rank once.
+// Only a rank that has this communicator's handle is believed, and each rank once.
 bool Star::believe(Guest& guest, std::byte* out, std::size_t bytes) {
   Introduction introduction;
   std::memcpy(&introduction, guest.said().data(), sizeof introduction);

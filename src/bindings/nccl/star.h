@@ -12,8 +12,8 @@
 
 namespace tributary::nccl {
 
-// How ranks tell each other something before they have a communicator, by the handles alone: all
-// come to rank 0, which tells everybody. Once.
+// By a Star, ranks tell each other something before they have a communicator, by the handles alone:
+// all come to rank 0, which tells everybody. That is done once.
 class Star {
  public:
   // `listener` is this rank's own, at which rank 0 is met; `first` is the handle of rank 0.
@@ -21,10 +21,10 @@ class Star {
        std::chrono::milliseconds patience)
       : listener_(listener), first_(first), rank_(rank), ranks_(ranks), patience_(patience) {}
 
-  // As tributary_comm_create_with() calls it.
+  // tributary_comm_create_with() calls this.
   static int allgather(void* self, const void* in, void* out, std::size_t bytes);
 
-  // Why it has failed, if it has.
+  // Tells why it has failed, if it has.
   const std::string& failure() const { return failure_; }
 
  private:

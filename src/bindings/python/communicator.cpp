@@ -17,9 +17,9 @@ namespace {
 
 using Access = View::Access;
 
-// What a reduction reads and writes.
+// Operands are what a reduction reads and writes.
 struct Operands {
-  std::vector<View> views;  // one, if that is in place
+  std::vector<View> views;  // one, if the reduction is in place
   Elements elements;
   tributary_operator op = TRIBUTARY_SUM;
 
@@ -71,7 +71,7 @@ void expect_apart(const Operands& all) {
   }
 }
 
-// What another thread does, while signals have their handlers in this one.
+// Waits for what another thread does, while signals have their handlers in this one.
 void await_with_signals(const std::future<void>& done) {
   constexpr auto slice = std::chrono::milliseconds(100);
   const auto is_done = [&] {
@@ -307,7 +307,7 @@ void Communicator::abort() const {
   tributary_comm_abort(usable().get());
 }
 
-// What was posted is carried out before.
+// What was posted is carried out before the communicator is destroyed.
 void Communicator::close() {
   auto comm = std::exchange(comm_, nullptr);
   auto posted = std::exchange(posted_, {});

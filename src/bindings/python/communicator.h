@@ -53,21 +53,21 @@ class Communicator {
   Request isketched_allreduce(const pybind11::object& buffer, const Sketch& sketch,
                               const pybind11::object& out, const pybind11::object& deadline);
 
-  // Its result. Where a signal's handler raises, the communicator is aborted: its buffers are
-  // Python's again when the exception is on its way.
+  // Returns the result of the request. If a signal's handler raises, the communicator is aborted,
+  // so that its buffers are Python's again when the exception is on its way.
   pybind11::object finish(Request request);
 
-  // None for a negative colour, as for the colour None.
+  // Returns None for a negative colour, as for the colour None.
   std::unique_ptr<Communicator> split(std::optional<std::int64_t> color, std::int64_t key) const;
 
-  // Of the next membership of an elastic world.
+  // Returns the communicator of the next membership of an elastic world.
   std::unique_ptr<Communicator> regroup(std::uint32_t size) const;
   pybind11::dict membership() const;
 
   void abort() const;
   void close();
 
-  // Throws ValueError when it is closed.
+  // Throws ValueError when the communicator is closed.
   using Handle = std::shared_ptr<tributary_comm>;
   const Handle& usable() const;
 
@@ -78,7 +78,7 @@ class Communicator {
 
   std::shared_ptr<Notice> notice_;
   Handle comm_;
-  // What may be in use still, whether anybody waits for it or not.
+  // These may be in use still, whether anybody waits for them or not.
   std::vector<std::shared_ptr<Posted>> posted_;
 };
 

@@ -7,10 +7,10 @@
 
 namespace tributary::python {
 
-// Throws the exception of tributary.errors that stands for it. Precondition: it is an error.
+// Throws the exception of tributary.errors that stands for `result`. Precondition: it is an error.
 [[noreturn]] void raise(tributary_result result, const std::string& message);
 
-// Of what this thread has just called.
+// Throws if what this thread has just called failed.
 void check(tributary_result result);
 
 }  // namespace tributary::python

@@ -16,7 +16,7 @@ namespace py = pybind11;
 
 namespace {
 
-// The place of a name among others, as the numbers of tributary.h go.
+// Returns the place of a name among others, as the numbers of tributary.h go.
 int number_of(const std::string& name, const std::vector<std::string>& names,
               const std::string& what) {
   std::string all;
@@ -44,7 +44,7 @@ std::span<float> floats_of(const View& view, const std::string& what) {
   return {static_cast<float*>(view.data()), view.bytes() / sizeof(float)};
 }
 
-// A copy, which may be kept and written to.
+// Returns a copy, which may be kept and written to.
 py::object floats_for_python(const float* values, std::size_t count) {
   const auto bytes = py::reinterpret_steal<py::object>(PyByteArray_FromStringAndSize(
       reinterpret_cast<const char*>(values), static_cast<py::ssize_t>(count * sizeof(float))));

@@ -16,7 +16,8 @@
 
 namespace tributary::python {
 
-// Gradients that are added up as far apart as ranks may be; of one thread at a time.
+// A GradientExchange adds up gradients of ranks that may be some iterations apart; it belongs to
+// one thread at a time.
 class GradientExchange {
  public:
   // `apply` is called with a layer, a memoryview of floats that is its own, and a list of ranks.
@@ -25,7 +26,7 @@ class GradientExchange {
                    const tributary_gradient_exchange_options& options);
   GradientExchange(const GradientExchange&) = delete;
   GradientExchange& operator=(const GradientExchange&) = delete;
-  // What was not closed is aborted: nothing is applied where nobody can see to it.
+  // An exchange that was not closed is aborted: nothing is applied where nobody can see to it.
   ~GradientExchange();
 
   std::uint64_t enter();
@@ -35,7 +36,7 @@ class GradientExchange {
   void abort() const { tributary_comm_abort(comm_.get()); }
   bool is_closed() const { return closed_; }
 
-  // By iteration: of each layer the ranks whose gradients are in sums.
+  // Returns, by iteration and layer, the ranks whose gradients are in sums.
   pybind11::dict gei() const;
   std::uint64_t statistic(const std::string& name) const;
 
@@ -48,10 +49,10 @@ class GradientExchange {
 
   static int apply(void* context, const tributary_layer_sum* sum);
   static int on_wait(void* context);
-  // Calls it with the GIL, and remembers what it raises; 0 if that is nothing.
+  // Calls `body` with the GIL, and remembers what it raises; returns 0 if that is nothing.
   template <typename Body>
   int from_outside(Body body);
-  // Calls it without the GIL. Throws what was raised meanwhile, or else how it has failed.
+  // Calls `call` without the GIL. Throws what was raised meanwhile, or else how it has failed.
   template <typename Call>
   void outside(Call call);
   std::vector<std::uint32_t> ranks_of(const std::uint64_t* words) const;
@@ -67,7 +68,7 @@ class GradientExchange {
   std::unique_ptr<tributary_gradient_exchange, Destroy> exchange_;
 };
 
-// Keywords of Python. Throws ValueError for what makes no sense.
+// Takes keywords of Python. Throws ValueError for what makes no sense.
 tributary_gradient_exchange_options exchange_options_of(
     const std::string& synchrony, std::uint32_t staleness, double proportion,
     const std::string& stale, std::uint32_t catch_up, std::uint32_t regroup,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What Python sees; src/bindings/python/tributary/__init__.pyi has the same with types.
+// Python sees this; src/bindings/python/tributary/__init__.pyi has the same with types.
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 

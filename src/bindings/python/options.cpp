@@ -15,7 +15,7 @@ namespace py = pybind11;
 
 namespace {
 
-// Those of torchrun; all others begin with TRIBUTARY_.
+// These are torchrun's variables; all others begin with TRIBUTARY_.
 constexpr std::array<std::string_view, 5> of_torchrun{"RANK", "WORLD_SIZE", "MASTER_ADDR",
                                                       "MASTER_PORT", "LOCAL_WORLD_SIZE"};
 
@@ -48,7 +48,7 @@ std::string text_of(const std::string& variable, const py::handle& value) {
   return py::str(value).cast<std::string>();
 }
 
-// Nobody catches what it raises: Python prints it.
+// Nobody catches what the callback raises: Python prints it.
 void tell(void* context, const char* line) {
   const py::gil_scoped_acquire gil;
   try {

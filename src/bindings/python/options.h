@@ -8,7 +8,7 @@
 
 namespace tributary::python {
 
-// Is told what people should know, by any thread.
+// A Notice is told what people should know, by any thread.
 struct Notice {
   pybind11::object told;
 };
@@ -18,11 +18,13 @@ struct Options {
     void operator()(tributary_options* options) const { tributary_options_destroy(options); }
   };
   std::unique_ptr<tributary_options, Destroy> handle;
-  // As long as any communicator that was made with them, and the parts of that.
+  // The notice lives as long as any communicator that was made with the options, and the parts of
+  // that.
   std::shared_ptr<Notice> notice;
 };
 
-// Of keyword arguments, each of which stands for a variable: algorithm="ring", rank=0.
+// Makes options of keyword arguments, each of which stands for a variable: algorithm="ring",
+// rank=0.
 Options options_of(const pybind11::dict& keywords);
 
 }  // namespace tributary::python

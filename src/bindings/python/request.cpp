@@ -17,7 +17,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Time = Clock::time_point;
 
-// How long a signal waits for its handler at most.
+// A signal waits so long for its handler at most.
 constexpr std::chrono::nanoseconds slice = std::chrono::milliseconds(100);
 
 std::chrono::nanoseconds duration_of(double seconds, const std::string& name) {
@@ -37,8 +37,8 @@ std::chrono::nanoseconds duration_of(double seconds, const std::string& name) {
   throw py::error_already_set();
 }
 
-// A slice of the time there is at a time, between which signals have their handlers. False if it
-// took too long.
+// Polls for a slice of the remaining time at a time, between which signals have their handlers.
+// Returns false if it took too long.
 template <typename Poll>
 bool wait_in_slices(std::optional<double> seconds, Poll poll) {
   const auto until = seconds ? Clock::now() + duration_of(*seconds, "timeout") : Time::max();
@@ -93,7 +93,7 @@ void Posted::set_deadline(std::chrono::nanoseconds from_now) {
   }
 }
 
-// Other threads may wait for the same ones: all lock in one order.
+// Other threads may wait for the same requests: all lock in one order.
 Posted* Posted::wait_any(std::vector<Posted*> posted, std::chrono::nanoseconds duration) {
   std::ranges::sort(posted, std::less<>());
   posted.erase(std::unique(posted.begin(), posted.end()), posted.end());

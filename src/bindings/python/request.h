@@ -15,7 +15,7 @@
 
 namespace tributary::python {
 
-// A collective that was posted, with the memory that it reads and writes.
+// A Posted is a collective that was posted, with the memory that it reads and writes.
 class Posted {
  public:
   Posted(tributary_request* request, std::vector<View> views)
@@ -24,12 +24,12 @@ class Posted {
   Posted& operator=(const Posted&) = delete;
   ~Posted() { tributary_request_free(&request_); }
 
-  // Whether it has ended, by then. Without the GIL.
+  // Returns whether it has ended, by then. Is called without the GIL.
   bool wait_for(std::chrono::nanoseconds duration);
   void set_deadline(std::chrono::nanoseconds from_now);
-  // The first of them that has ended, by then; none: null. Without the GIL.
+  // Returns the first of them that has ended, by then, or null. Is called without the GIL.
   static Posted* wait_any(std::vector<Posted*> posted, std::chrono::nanoseconds duration);
-  // Lets go of the memory. Precondition: it has ended. With the GIL.
+  // Lets go of the memory. Precondition: it has ended. Is called with the GIL.
   void release() { views_.clear(); }
   // Throws what it ended with, if that is no success. Precondition: it has ended.
   void check() const;
@@ -44,7 +44,7 @@ class Posted {
   std::vector<View> views_;
 };
 
-// What Python has of it.
+// A Request is what Python has of it.
 class Request {
  public:
   Request(std::shared_ptr<Posted> posted, pybind11::object result)
@@ -53,12 +53,13 @@ class Request {
   bool test();
   // Throws TimeoutError if it takes longer; it goes on then. Signals interrupt it, too.
   pybind11::object wait(std::optional<double> seconds);
-  // Whatever signals come.
+  // Waits whatever signals come.
   void wait_uninterrupted();
-  // Whether it was seen to have ended.
+  // Returns whether it was seen to have ended.
   bool is_done() const { return done_; }
 
-  // The first of them that has ended, whichever way. Throws TimeoutError if it takes longer.
+  // Returns the first of them that has ended, whichever way. Throws TimeoutError if it takes
+  // longer.
   static pybind11::object wait_any(const pybind11::iterable& requests,
                                    std::optional<double> seconds);
 
@@ -66,12 +67,12 @@ class Request {
   bool poll(std::chrono::nanoseconds duration);
 
   std::shared_ptr<Posted> posted_;
-  pybind11::object result_;  // where the outcome is
+  pybind11::object result_;  // has the outcome
   bool done_ = false;
 };
 
-// A call's: seconds, or a datetime.timedelta, from now; None: nothing. Throws ValueError or
-// TypeError for what is neither.
+// Returns a call's deadline: seconds, or a datetime.timedelta, from now on; None is no value.
+// Throws ValueError or TypeError for what is neither.
 std::optional<std::chrono::nanoseconds> deadline_of(const pybind11::object& given);
 
 }  // namespace tributary::python

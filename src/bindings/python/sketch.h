@@ -11,18 +11,18 @@
 
 namespace tributary::python {
 
-// How one of a rank's vectors goes sketched from call to call.
+// A Sketch tells how one of a rank's vectors is sketched from call to call.
 class Sketch {
  public:
-  // Throws ValueError for a name that there is not.
+  // Throws ValueError for a name that does not exist.
   Sketch(std::size_t count, const std::string& kind, unsigned bits, const std::string& rounding,
          bool feedback, std::uint64_t seed);
-  // For matrices, which go as factors.
+  // Makes a sketch for matrices, which are sent as factors.
   static Sketch low_rank(std::size_t rows, std::size_t columns, std::size_t rank, unsigned bits,
                          const std::string& rounding, bool feedback, std::uint64_t seed);
 
   std::size_t count() const { return count_; }
-  // What is kept back, as an array.array of its own; None without feedback.
+  // Returns what is kept back, as an array.array of its own; None without feedback.
   pybind11::object residual() const;
   tributary_sketch* get() const { return handle_.get(); }
 

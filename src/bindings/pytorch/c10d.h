@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where versions of PyTorch differ. Tested with 1.13; what is for 2.x is not.
+// Versions of PyTorch differ in this. It is tested with 1.13; what is for 2.x is not.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -17,7 +17,7 @@
 
 namespace tributary::pytorch {
 
-// What carries collectives, and what Python calls the class from which it is derived.
+// The base class of what carries collectives, and its name in Python, depend on the version.
 #if TORCH_VERSION_MAJOR >= 2
 using GroupBase = c10d::Backend;
 constexpr const char* group_base_name = "Backend";

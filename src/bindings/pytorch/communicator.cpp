@@ -20,7 +20,7 @@ class StoreAllgather {
   static int gather(void* self, const void* in, void* out, std::size_t bytes) {
     return static_cast<StoreAllgather*>(self)->gather(in, out, bytes);
   }
-  // Why the store refused, if it did.
+  // Tells why the store refused, if it did.
   const std::string& failure() const { return failure_; }
 
  private:

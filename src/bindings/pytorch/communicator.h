@@ -10,7 +10,7 @@
 
 namespace tributary::pytorch {
 
-// Where the ranks of a group are, and what they are told beside what their environment says.
+// A Place tells where a rank of a group is, and what it is told beside what its environment says.
 struct Place {
   int rank = 0;
   int size = 1;
@@ -18,7 +18,7 @@ struct Place {
   std::map<std::string, std::string> variables;
 };
 
-// libtributary's communicator, whose ranks meet by the store.
+// This is libtributary's communicator, whose ranks meet by the store.
 class Communicator {
  public:
   Communicator(c10d::Store& store, const Place& place);
@@ -29,14 +29,14 @@ class Communicator {
   // Waits for what was posted, and for the other ranks, up to two seconds.
   void close();
 
-  // Null when it is closed.
+  // Returns null when it is closed.
   tributary_comm* get() const { return comm_; }
 
  private:
   tributary_comm* comm_ = nullptr;
 };
 
-// "TRIBUTARY_TIMEOUT: ...", of what this thread has just called.
+// Returns "TRIBUTARY_TIMEOUT: ...", for what this thread has just called.
 std::string failure_text(tributary_result result);
 
 }  // namespace tributary::pytorch

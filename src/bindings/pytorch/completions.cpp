@@ -10,7 +10,7 @@
 namespace tributary::pytorch {
 namespace {
 
-// How the first one that failed did so; all are waited for.
+// Returns how the first request that failed did so; all are waited for.
 tributary_result wait_for_all(Operation& operation, std::string& reason) {
   auto worst = TRIBUTARY_SUCCESS;
   for (auto& request : operation.requests) {
@@ -46,7 +46,7 @@ Completions::~Completions() {
     stops_ = true;
     changed_.notify_all();
   }
-  // None begins any more.
+  // No thread begins any more.
   for (auto& thread : threads_) {
     thread.join();
   }
@@ -91,7 +91,7 @@ void Completions::serve() {
     hand_over();
     lock.unlock();
     operation.work->end(error);
-    // Its tensors may be Python's, which has a lock of its own.
+    // The operation's tensors may be Python's, which has a lock of its own.
     operation = {};
     lock.lock();
     --ending_ones_;

@@ -17,7 +17,7 @@
 
 namespace tributary::pytorch {
 
-// A collective of PyTorch's, on its way: as one or several of libtributary's.
+// An Operation is a collective of PyTorch's, on its way: as one or several of libtributary's.
 struct Operation {
   std::string what;  // for messages
   Tensors in_use;
@@ -32,7 +32,8 @@ struct Operation {
 // one thread is busy with that, another one waits for what comes next.
 class Completions {
  public:
-  // Of how a collective failed, and the reason that libtributary has, what people are told.
+  // An Explain tells people how a collective failed, by its result and the reason that libtributary
+  // has.
   using Explain = std::function<std::string(tributary_result, const std::string& reason)>;
 
   explicit Completions(Explain explain);
@@ -42,12 +43,12 @@ class Completions {
   ~Completions();
 
   void add(Operation operation);
-  // Whether all have ended, by then.
+  // Returns whether all have ended, by then.
   bool wait_for(std::chrono::milliseconds duration);
 
  private:
   void serve();
-  // Has somebody look after what comes next. With the lock.
+  // Has a thread look after what comes next. Is called with the lock.
   void hand_over();
   std::exception_ptr outcome_of(Operation& operation) const;
 
@@ -55,7 +56,7 @@ class Completions {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Operation> posted_;
-  bool is_waited_ = false;       // for the first one
+  bool is_waited_ = false;       // a thread waits for the first one
   std::size_t ending_ones_ = 0;  // operations whose outcome is being told
   std::size_t idle_ = 0;         // threads
   bool stops_ = false;

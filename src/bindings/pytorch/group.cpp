@@ -15,19 +15,19 @@ namespace tributary::pytorch {
 namespace {
 
 using c10d::OpType;
-// For how long a group that closes waits for what nobody has waited for.
+// A group that closes waits so long for what nobody has waited for.
 constexpr auto patience = std::chrono::seconds(2);
 
 }  // namespace
 
-// What becomes an operation when it is posted.
+// A Draft becomes an operation when it is posted.
 struct Group::Draft {
   std::string what;
   OpType type;
   const char* title;
   Tensors inputs;
   Tensors outputs;
-  Tensors in_use;  // besides
+  Tensors in_use;  // besides these
   std::function<void()> take_results = [] {};
 };
 
@@ -45,7 +45,7 @@ Group::Group(const c10::intrusive_ptr<c10d::Store>& store, const Place& place,
   }
 }
 
-// Threads that end here may want Python's lock, which its garbage collector holds.
+// The threads that end here may want Python's lock, which its garbage collector holds.
 Group::~Group() {
   const WithoutGil without_gil;
   close();
@@ -83,7 +83,7 @@ std::uint64_t Group::statistic(const std::string& name) {
   return value;
 }
 
-// Where the watch has ended it, that is all there is to say.
+// If the watch has ended the collective, its text is all there is to tell.
 std::string Group::explain(tributary_result result, const std::string& reason) const {
   const auto gone = watch_ ? watch_->gone() : "";
   if (gone.empty()) {
@@ -121,7 +121,7 @@ WorkPtr Group::post(Draft draft, const std::vector<Post>& posts) {
     tributary_group_end(comm);
   }
   if (!refusal.empty()) {
-    // What was posted before it is in use until it ends.
+    // What was posted before the refusal is in use until it ends.
     operation.what += " was refused: " + refusal;
   }
   completions_->add(std::move(operation));
@@ -153,7 +153,7 @@ WorkPtr Group::allreduce(Tensors& tensors, const c10d::AllreduceOptions& options
               }});
 }
 
-// As one vector, where they are small.
+// The tensors are one group, which libtributary carries as one vector if they are small.
 WorkPtr Group::allreduce_coalesced(Tensors& tensors,
                                    const c10d::AllreduceCoalescedOptions& options) {
   TORCH_CHECK(!tensors.empty(), "all_reduce_coalesced takes at least one tensor");

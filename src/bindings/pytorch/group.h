@@ -15,9 +15,10 @@
 
 namespace tributary::pytorch {
 
-// A group of c10d's whose reductions, broadcasts, gathers and barriers libtributary carries. All
-// else goes by `rest`, a group of the same ranks: which of them it is follows from what all ranks
-// have alike, the collective, the type of the elements and the operator.
+// This is a group of c10d's whose reductions, broadcasts, gathers and barriers libtributary
+// carries. All else goes by `rest`, a group of the same ranks. Which of them carries a collective
+// follows from what all ranks have alike: the collective, the type of the elements and the
+// operator.
 class Group : public GroupBase {
  public:
   Group(const c10::intrusive_ptr<c10d::Store>& store, const Place& place,
@@ -74,7 +75,7 @@ class Group : public GroupBase {
 
   c10::intrusive_ptr<GroupBase> rest_;
   std::mutex mutex_;
-  bool closed_ = false;  // after that nothing is posted
+  bool closed_ = false;  // after closing nothing is posted
   Communicator communicator_;
   std::unique_ptr<Completions> completions_;
   std::unique_ptr<Watch> watch_;  // null: there is nobody else

@@ -56,7 +56,7 @@ bool is_compared_wrongly(at::ScalarType type, tributary_operator op) {
   return type == at::ScalarType::Byte && (op == TRIBUTARY_MIN || op == TRIBUTARY_MAX);
 }
 
-// Two truths would make a byte that is neither 0 nor 1.
+// The sum of two truths would be a byte that is neither 0 nor 1.
 bool leaves_truth(at::ScalarType type, tributary_operator op) {
   return type == at::ScalarType::Bool && op == TRIBUTARY_SUM;
 }

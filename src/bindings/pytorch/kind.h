@@ -10,17 +10,18 @@
 
 namespace tributary::pytorch {
 
-// How libtributary carries a reduction.
+// A Kind tells how libtributary carries a reduction.
 struct Kind {
   tributary_type type;
   tributary_operator op;
   bool divides = false;  // what was added up is an average
 };
 
-// None if it does not. It follows from what all ranks have alike: the type and the operator.
+// Returns no value if libtributary does not carry it. That follows from what all ranks have alike:
+// the type and the operator.
 std::optional<Kind> kind_of(at::ScalarType type, const c10d::ReduceOp& op);
 
-// For messages.
+// Returns a name for messages.
 std::string name_of(const c10d::ReduceOp& op);
 
 }  // namespace tributary::pytorch

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What tributary/torch.py makes a backend of.
+// tributary/torch.py makes a backend of this.
 #include <functional>
 #include <memory>
 #include <pybind11/functional.h>
@@ -23,8 +23,8 @@ using tributary::pytorch::Place;
 using tributary::pytorch::Watch;
 using tributary::pytorch::WithoutGil;
 
-// For a communicator that belongs to no group of ours. Its thread may want Python's lock when it
-// ends.
+// This watch is for a communicator that belongs to no group of ours. Its thread may want Python's
+// lock when it ends.
 class ClosableWatch {
  public:
   ClosableWatch(const c10::intrusive_ptr<GroupBase>& connections, std::function<void()> on_gone) {

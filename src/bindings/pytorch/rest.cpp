@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What libtributary does not carry.
+// libtributary does not carry these.
 #include "bindings/pytorch/group.h"
 
 namespace tributary::pytorch {

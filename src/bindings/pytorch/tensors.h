@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What collectives ask of tensors, and do with them. Whatever is refused is thrown as c10::Error,
-// in words that name `collective`.
+// Collectives ask this of tensors, and do this with them. Whatever is refused is thrown as
+// c10::Error, in words that name `collective`.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -14,25 +14,27 @@
 namespace tributary::pytorch {
 
 const at::Tensor& the_one(const Tensors& tensors, const char* collective);
-// What is not strided has no elements of its own that could be sent.
+// A tensor that is not strided has no elements of its own that could be sent.
 bool is_dense(const at::Tensor& tensor);
 void expect_cpu(const at::Tensor& tensor, const char* collective);
-// Elements of each of `outputs`, one for each rank, are those of `input`, in number and type.
+// Expects each of `outputs`, one for each rank, to have as many elements as `input`, of the same
+// type.
 void expect_alike(const Tensors& outputs, const at::Tensor& input, std::size_t ranks,
                   const char* collective);
-// `all` has `one` of each rank.
+// Expects `all` to have `one` of each rank.
 void expect_share(const at::Tensor& all, const at::Tensor& one, int ranks, const char* collective);
 
-// Itself, if its elements lie in order already; not in autograd's eyes.
+// Returns the tensor itself if its elements lie in order already, else a copy; autograd does not
+// see it.
 at::Tensor flattened(const at::Tensor& tensor);
-// Of `flat`, where that is a copy of it.
+// Copies `flat` back to `tensor` if it is a copy of it.
 void copy_back(const at::Tensor& tensor, const at::Tensor& flat);
-// Makes averages of sums, where `kind` is one.
+// Makes averages of sums, if `kind` is one.
 void divide(const at::Tensor& tensor, const Kind& kind, int ranks);
 
 std::size_t bytes_of(const at::Tensor& tensor);
 std::size_t count_of(const at::Tensor& tensor);
-// For messages: "all_reduce of 10 Float (sum)".
+// Returns a text for messages: "all_reduce of 10 Float (sum)".
 std::string described(const char* collective, const at::Tensor& tensor,
                       const std::optional<c10d::ReduceOp>& op = std::nullopt);
 

@@ -10,7 +10,7 @@
 namespace tributary::pytorch {
 namespace {
 
-// Programs that send with it are hardly thought of.
+// Programs are hardly expected to send with this tag.
 constexpr int news_tag = std::numeric_limits<int>::max();
 // gloo gives up all connections when something was waited for in vain.
 constexpr std::chrono::milliseconds for_ever = std::chrono::hours(24 * 3650);
@@ -56,7 +56,7 @@ std::optional<int> Watch::wait_for_news(std::string& reason) {
   }
 }
 
-// In vain where that one has gone, too.
+// This is in vain if that rank has gone, too.
 void Watch::tell(int gone) {
   if (gone == before_) {
     return;

@@ -12,9 +12,10 @@
 
 namespace tributary::pytorch {
 
-// Notices that another rank has ended, by the connections that the group for everything else has:
-// what switches carry has none, and would be waited for as long as the group's time limit says.
-// Each rank looks after the next one, and tells the rank before what it has seen, or was told.
+// A Watch notices that another rank has ended, by the connections that the group for everything
+// else has: what switches carry has none, and would be waited for as long as the group's time limit
+// says. Each rank looks after the next one, and tells the rank before what it has seen, or was
+// told.
 class Watch {
  public:
   // `on_gone` is called once, a while after a rank has gone: what it had sent before has come then.
@@ -23,12 +24,12 @@ class Watch {
   Watch& operator=(const Watch&) = delete;
   ~Watch();
 
-  // "rank 3 has ended: ..."; empty as long as all are there.
+  // Returns "rank 3 has ended: ...", or an empty text as long as all are there.
   std::string gone() const;
 
  private:
   void serve();
-  // Which rank has gone, when one has; none if this object goes.
+  // Returns which rank has gone, when one has; no value if this object goes.
   std::optional<int> wait_for_news(std::string& reason);
   void tell(int gone);
 

@@ -6,7 +6,7 @@
 
 namespace tributary::pytorch {
 
-// While it is there, this thread does not hold Python's lock, whether it did before or not.
+// While this object is there, its thread does not hold Python's lock, whether it did before or not.
 class WithoutGil {
  public:
   WithoutGil() {

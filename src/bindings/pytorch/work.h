@@ -9,7 +9,7 @@
 
 namespace tributary::pytorch {
 
-// What who has posted a collective waits for.
+// Whoever has posted a collective waits for its PendingWork.
 class PendingWork : public c10d::Work {
  public:
   PendingWork(int rank, c10d::OpType type, const char* title, const Tensors& inputs,
@@ -18,7 +18,7 @@ class PendingWork : public c10d::Work {
   Tensors result() override { return outputs_; }
   c10::intrusive_ptr<c10::ivalue::Future> getFuture() override { return future_; }
 
-  // Once; null: it was a success. What hangs on the future runs meanwhile.
+  // Is called once; null: it was a success. What hangs on the future runs within the call.
   void end(std::exception_ptr error);
 
  private:
