@@ -5,7 +5,8 @@
 
 namespace tributary::apps {
 
-// Says what is wrong with a command line, or prints the help that was asked for; the exit code.
+// Tells what is wrong with a command line, or prints the help that was asked for, and returns the
+// exit code.
 int end_of_parse(const CLI::App& app, const CLI::ParseError& error);
 
 }  // namespace tributary::apps

@@ -3,7 +3,7 @@
 
 namespace tributary::apps {
 
-// Of the programs that generate and measure; tributaryctl distinguishes more.
+// The programs that generate and measure end with these; tributaryctl distinguishes more.
 inline constexpr int exit_failed = 1;
 inline constexpr int exit_usage = 2;
 

@@ -9,7 +9,7 @@
 namespace tributary::apps {
 namespace {
 
-// The innermost command that was understood.
+// Returns the innermost command that was understood.
 const CLI::App& innermost(const CLI::App& app) {
   const auto parsed = app.get_subcommands();
   return parsed.empty() ? app : innermost(*parsed.front());

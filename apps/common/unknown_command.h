@@ -8,8 +8,8 @@
 
 namespace tributary::apps {
 
-// "no command `prot`; did you mean `port`?", of a command line that `app` did not take. No value if
-// its first word that was not understood does not stand where a command should.
+// Returns "no command `prot`; did you mean `port`?", of a command line that `app` did not take, or
+// no value if its first word that was not understood does not stand where a command should.
 std::optional<std::string> unknown_command(const CLI::App& app);
 
 }  // namespace tributary::apps

@@ -77,7 +77,7 @@ class Sender {
   }
 
  private:
-  // Sets the peer of the next packets; how many of them are for it.
+  // Sets the peer of the next packets, and returns how many of them are for it.
   std::size_t choose(std::uint64_t packets, BackgroundCounts& counts) {
     const std::uint64_t message = options_.message_packets;
     const std::uint64_t turn =
@@ -116,7 +116,7 @@ class Receiver {
   }
 
   void receive(int fd) {
-    // Bounded, so that a flood from elsewhere does not keep us from sending.
+    // The rounds are bounded, so that a flood from elsewhere does not keep us from sending.
     for (int rounds = 0; rounds < 64; ++rounds) {
       const int count = ::recvmmsg(fd, messages_.data(), batch, MSG_DONTWAIT, nullptr);
       for (int i = 0; i < count; ++i) {
@@ -145,7 +145,7 @@ class Receiver {
   std::array<mmsghdr, batch> messages_{};
 };
 
-// Or until a signal comes.
+// A signal ends the sleep early.
 void sleep_until(std::int64_t when_ns) {
   const timespec when{when_ns / 1'000'000'000, when_ns % 1'000'000'000};
   clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &when, nullptr);

@@ -9,8 +9,8 @@
 
 namespace tributary::bench {
 
-// In front of the padding of every datagram of the background traffic. The sequence numbers of a
-// flow, from one host of the list to another, begin at 0.
+// This stands in front of the padding of every datagram of the background traffic. The sequence
+// numbers of a flow, from one host of the list to another, begin at 0.
 struct BackgroundHeader {
   wire::be32 magic;
   wire::be32 sender;  // its place in the list
@@ -19,16 +19,18 @@ struct BackgroundHeader {
 static_assert(sizeof(BackgroundHeader) == 16);
 inline constexpr std::uint32_t background_magic = 0x54524247;  // "TRBG"
 
-// What arrived on the flows to this host. Order does not matter: switches may spray a flow.
+// ArrivedFlows counts what arrived on the flows to this host. Order does not matter: switches may
+// spray a flow.
 class ArrivedFlows {
  public:
   explicit ArrivedFlows(std::size_t senders) : flows_(senders) {}
 
-  // False: not one of ours.
+  // Returns false if the datagram is not one of ours.
   bool arrived(const BackgroundHeader& header);
 
   std::uint64_t packets() const;
-  // Gaps in the sequence numbers. What was lost behind the last that came is not known here.
+  // Counts gaps in the sequence numbers. What was lost behind the last packet that came is not
+  // known here.
   std::uint64_t lost() const;
 
  private:

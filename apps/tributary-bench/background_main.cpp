@@ -19,7 +19,7 @@
 namespace tributary::bench {
 namespace {
 
-// What stands on the command line, before it means anything.
+// This is what stands on the command line, before it means anything.
 struct RawBackground {
   std::vector<std::string> peers;
   std::string address;
@@ -31,13 +31,13 @@ struct RawBackground {
   double duration_s = 10;
 };
 
-// "17000 to 17255 (canary), 17256 (panama)"
+// Returns for example "17000 to 17255 (canary), 17256 (panama)".
 std::string ports_of_protocols() {
   std::string text;
   for (const auto* protocol : host::protocols()) {
     const auto [first, last] = protocol->udp_ports;
     if (last == 0) {
-      continue;  // it has none
+      continue;  // this protocol has none
     }
     text += (text.empty() ? "" : ", ") + std::to_string(first) +
             (first == last ? "" : " to " + std::to_string(last)) + " (" +

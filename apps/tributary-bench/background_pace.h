@@ -6,8 +6,8 @@
 
 namespace tributary::bench {
 
-// How many packets of a fixed size a line would have carried since the last question. Asked every
-// few milliseconds; packets leave in small bursts and nobody polls.
+// A Pace tells how many packets of a fixed size a line would have carried since the last question.
+// It is asked every few milliseconds; packets leave in small bursts and nobody polls.
 class Pace {
  public:
   // A sender that was kept from its CPU does not make up for more than this: a line that stood

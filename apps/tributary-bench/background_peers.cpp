@@ -10,7 +10,7 @@
 namespace tributary::bench {
 namespace {
 
-// SplitMix64, so that hosts with different standard libraries draw the same.
+// This is SplitMix64, so that hosts with different standard libraries draw the same.
 class Random {
  public:
   Random(std::uint64_t seed, std::uint64_t stream) : state_(seed) {
@@ -24,7 +24,7 @@ class Random {
   std::uint64_t state_;
 };
 
-// Sattolo's algorithm: a permutation that is one cycle, so nobody sends to itself.
+// Sattolo's algorithm makes a permutation that is one cycle, so that nobody sends to itself.
 std::vector<std::size_t> cycle(std::size_t count, Random& random) {
   std::vector<std::size_t> next(count);
   std::iota(next.begin(), next.end(), std::size_t{0});
@@ -41,7 +41,7 @@ std::size_t Peers::at(std::uint64_t turn) const {
     Random random(seed_, turn);
     return cycle(count_, random)[self_];
   }
-  Random random(seed_ ^ (0xd1342543de82ef95u * (self_ + 1)), turn);  // a stream per host
+  Random random(seed_ ^ (0xd1342543de82ef95u * (self_ + 1)), turn);  // each host has a stream
   const std::size_t drawn = random.below(count_ - 1);
   return drawn >= self_ ? drawn + 1 : drawn;
 }

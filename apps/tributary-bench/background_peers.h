@@ -6,8 +6,8 @@
 
 namespace tributary::bench {
 
-// Whom a host of the congestion pattern (section 5.2 of the Canary paper) sends to. All hosts have
-// the same list of peers and the same seed.
+// A Pattern decides whom a host of the congestion pattern (section 5.2 of the Canary paper) sends
+// to. All hosts have the same list of peers and the same seed.
 enum class Pattern : std::uint8_t {
   uniform,     // every host draws by itself: some get from several, some from none
   permutation  // all hosts draw one cycle through all of them: each gets from exactly one
@@ -15,11 +15,11 @@ enum class Pattern : std::uint8_t {
 
 class Peers {
  public:
-  // `count` is at least 2, `self` this host's place in the list.
+  // `count` is at least 2, `self` is this host's place in the list.
   Peers(Pattern pattern, std::size_t count, std::size_t self, std::uint64_t seed)
       : pattern_(pattern), count_(count), self_(self), seed_(seed) {}
 
-  // The peer of the `turn`th message or period: never this host itself.
+  // Returns the peer of the `turn`th message or period, which is never this host itself.
   std::size_t at(std::uint64_t turn) const;
 
  private:

@@ -9,7 +9,7 @@
 namespace tributary::bench {
 namespace {
 
-// By what the communicator has for it, whatever the way.
+// The communicator has one call for this, whatever the way.
 Result<void> call_sparse(const Task& task, Sparse& sparse) {
   const auto& problem = task.problem;
   return task.communicator
@@ -18,7 +18,7 @@ Result<void> call_sparse(const Task& task, Sparse& sparse) {
       .map([&sparse](SparseElements sum) { sparse.sum = std::move(sum); });
 }
 
-// Likewise.
+// The communicator has one call for this, too.
 Result<void> call_sketched(const Task& task, Placement& placement) {
   const std::span in(reinterpret_cast<const float*>(placement.in()), task.problem.count);
   const std::span out(reinterpret_cast<float*>(placement.out()), task.problem.count);

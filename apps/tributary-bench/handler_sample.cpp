@@ -16,16 +16,16 @@ namespace {
 
 using wire::ElementType;
 
-// Where an element is, and whose.
+// A Site tells where an element is, and whose it is.
 struct Site {
   std::size_t iteration = 0;
   std::uint32_t rank = 0;
   std::size_t index = 0;
-  std::size_t behind = 0;  // so many elements of its packet come after it
+  std::size_t behind = 0;  // elements of its packet from this one on
   std::uint32_t ranks = 1;
 };
 
-// 0 to 3.
+// Returns a number from 0 to 3.
 unsigned drawn(const Site& at) {
   const auto seed = (at.rank + 1) * 0x9e3779b97f4a7c15ULL + at.iteration * 0xd6e8feb86659fd93ULL;
   return static_cast<unsigned>(wire::mix_key(at.index, seed) >> 62);
@@ -36,7 +36,8 @@ void put(std::byte* to, T value) {
   std::memcpy(to, &value, sizeof value);
 }
 
-// All ranks have other values at an index, and those at the next index are less.
+// At an index, no two ranks have the same value, and those at the next index of the packet are
+// less.
 template <typename Pair>
 void put_pair(std::byte* to, const Site& at) {
   const auto place = (at.rank + at.index + at.iteration) % at.ranks;
@@ -46,7 +47,7 @@ void put_pair(std::byte* to, const Site& at) {
   put(to, pair);
 }
 
-// 1, i, -1 or -i, where they are complex numbers; so many bytes of them.
+// Writes `bytes` bytes of 1, i, -1 or -i, if they are taken for complex numbers.
 void put_units(std::byte* to, std::size_t bytes, const Site& at) {
   constexpr std::array<std::array<float, 2>, 4> units = {
       {{1.0f, 0.0f}, {0.0f, 1.0f}, {-1.0f, 0.0f}, {0.0f, -1.0f}}};
@@ -73,7 +74,8 @@ void put_element(std::byte* to, ElementType type, const Site& at) {
   });
 }
 
-// Of an opaque type a lane is an f32, and a zero has either sign: which, may depend on the order.
+// A lane of an opaque type is an f32, and a zero may have either sign, which may depend on the
+// order.
 bool are_alike(const std::byte* a, const std::byte* b, ElementType type) {
   const auto bytes = wire::element_bytes(type);
   if (!wire::is_opaque(type)) {

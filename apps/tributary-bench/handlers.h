@@ -10,7 +10,7 @@
 
 namespace tributary::bench {
 
-// One that the command line brings.
+// The command line brings this handler.
 struct NumberedHandler {
   unsigned number = 0;
   HandlerSource source;
@@ -21,7 +21,8 @@ struct NumberedHandler {
 std::vector<NumberedHandler> handlers_of(const std::vector<std::string>& texts,
                                          const std::vector<wire::ElementType>& types);
 
-// Loads them, and sees to it that each operator which is a handler's has one of the types.
+// Loads the handlers, and sees to it that each operator that is a handler's reduces one of the
+// types.
 Result<void> load(const std::vector<NumberedHandler>& handlers,
                   const std::vector<wire::Operator>& operators,
                   const std::vector<wire::ElementType>& types);

@@ -27,7 +27,7 @@ Setting setting_of(const Communicator& communicator, const Options& options) {
           options.line_rate_bps};
 }
 
-// Those that the type has. A collective that does not reduce goes by any of them.
+// Returns the operators that the type has. A collective that does not reduce goes by any of them.
 std::vector<wire::Operator> operators_of(const Options& options, wire::ElementType type) {
   if (!options.has_operator()) {
     return {wire::any_operator(type)};
@@ -40,7 +40,7 @@ std::vector<wire::Operator> operators_of(const Options& options, wire::ElementTy
   return operators;
 }
 
-// Element counts of one type, in order.
+// Returns the element counts of one type, in order.
 std::vector<std::size_t> counts_of(const Options& options, wire::ElementType type) {
   if (!options.counts.empty()) {
     return options.counts;

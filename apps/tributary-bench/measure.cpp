@@ -15,15 +15,15 @@
 namespace tributary::bench {
 namespace {
 
-// Whether all ranks' results had the same bits.
+// Returns whether all ranks' results had the same bits.
 Result<bool> are_alike(Communicator& communicator, std::uint64_t digest) {
   const auto own = static_cast<std::int64_t>(digest);
-  std::int64_t greatest[2] = {own, ~own};  // of the complement it is the least
+  std::int64_t greatest[2] = {own, ~own};  // the greatest complement is that of the least
   return communicator.ring_allreduce(std::span<std::int64_t>(greatest), wire::Operator::max)
       .map([&] { return greatest[0] == ~greatest[1]; });
 }
 
-// The times of the slowest rank and the wrong elements of all.
+// Takes the times of the slowest rank and the wrong elements of all ranks.
 Result<void> agree(Communicator& communicator, const Options& options, Series& series) {
   if (auto done = communicator.ring_allreduce(std::span(series.times_ns), wire::Operator::max);
       !done) {
@@ -72,8 +72,8 @@ Result<Series> run(const Task& task, bool in_place) {
   return series;
 }
 
-// Of a barrier: whether this rank leaves before one that comes late has come. No clock need be
-// compared: the late one comes `delay` after all have entered the ring's barrier.
+// Counts how often this rank leaves a barrier before a rank that comes late has come. No clocks
+// need be compared: the late one comes `delay` after all have entered the ring's barrier.
 Result<std::uint64_t> too_early(const Task& task) {
   auto& communicator = task.communicator;
   Placement placement(task, true);
@@ -104,8 +104,8 @@ std::uint64_t by_ring(const Communicator& communicator) {
   return communicator.statistics()["collectives_by_ring"];
 }
 
-// By what the calls of a way went since so many had gone by the ring: a communicator may take that
-// for some collectives only.
+// Returns what carried the calls of a way since `by_ring_before` collectives had gone by the ring,
+// which a communicator may take for some collectives only.
 std::string carrier_of(const Task& task, std::uint64_t by_ring_before) {
   const auto& [communicator, options, way, problem, sample] = task;
   const auto* const by = way.parallel != nullptr ? way.parallel->between_machines() : &communicator;
@@ -122,7 +122,7 @@ std::string carrier_of(const Task& task, std::uint64_t by_ring_before) {
                                                  : by->algorithm();
 }
 
-// One word, so that columns stay what they are.
+// The label is one word, so that columns stay what they are.
 std::string label_of(const Way& way, const std::string& asked, const std::string& carrier) {
   if (asked == host::automatic_algorithm && way.parallel == nullptr) {
     return carrier;

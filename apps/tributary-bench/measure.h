@@ -16,12 +16,12 @@
 namespace tributary::bench {
 
 struct Row {
-  std::string algorithm;  // in brackets behind it what has carried it, where that is another
+  std::string algorithm;  // followed in brackets by what has carried it, if that is another
   wire::ElementType type = wire::ElementType::f32;
   wire::Operator op = wire::Operator::sum;
   std::size_t count = 0;
   std::uint32_t root = 0;
-  Series out_of_place;  // empty where there is no such thing
+  Series out_of_place;  // empty if the collective has none
   Series in_place;
 
   std::uint64_t wrong() const { return out_of_place.wrong + in_place.wrong; }
@@ -30,8 +30,9 @@ struct Row {
 
 Result<Row> measure(const Task& task);
 
-// What is verified; null if nothing is, but for a sparse allreduce, where it says which elements
-// there are. The ranks of a broadcast all know what its root has.
+// Returns the sample that results are verified against, or null if nothing is verified. A sparse
+// allreduce always has one, which tells which elements there are. The ranks of a broadcast all know
+// what its root has.
 std::unique_ptr<Sample> sample_of(const Options& options, const Problem& problem);
 
 Result<Totals> totals_of(Communicator& communicator);

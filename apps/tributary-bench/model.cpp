@@ -22,7 +22,7 @@ struct Question {
   bool json = false;
 };
 
-// What stands on the command line, before it means anything.
+// This is what stands on the command line, before it means anything.
 struct RawQuestion {
   double latency_us = 0;
   std::uint64_t intra_bps = 0;

@@ -18,8 +18,8 @@
 namespace tributary::bench {
 namespace {
 
-// Not by CLI11, which would ask the environment for every subcommand, also for those that are not
-// meant, and believe it rather than the command line.
+// CLI11 does not read the variable: it would ask the environment for every subcommand, also for
+// those that are not meant, and believe it rather than the command line.
 std::string usual_algorithm() {
   const char* said = std::getenv("TRIBUTARY_ALGORITHM");
   return said != nullptr && *said != '\0' ? said : std::string(host::default_protocol().name);
@@ -122,7 +122,7 @@ void declare_sketch(CLI::App& app, Options& options) {
       ->capture_default_str();
 }
 
-// What is not given stays as the environment has it.
+// An option that is not given stays as the environment has it.
 void declare_communicator(CLI::App& app, CommunicatorOptions& out) {
   app.add_option("--rank", out.rank, "default: the variable RANK");
   app.add_option("--world", out.world_size, "number of ranks; default: WORLD_SIZE")
@@ -183,7 +183,8 @@ void declare_run(CLI::App& app, Raw& raw, Options& options) {
   declare_communicator(app, options.communicator);
 }
 
-// What the environment says, if that is enough. If not, the command line has to tell the rest.
+// Takes what the environment says, if that is enough. If not, the command line has to tell the
+// rest.
 Result<void> read_environment(CommunicatorOptions& options) {
   auto environment = CommunicatorOptions::from_environment();
   if (environment) {
@@ -231,7 +232,7 @@ void declare(CLI::App& app, Collective collective, Raw& raw, Options& options) {
   declare_run(command, raw, options);
 }
 
-// Says what is wrong, or prints the help that was asked for; the exit code.
+// Tells what is wrong, or prints the help that was asked for, and returns the exit code.
 int end(const CLI::App& app, const CLI::ParseError& error) {
   const auto unknown = apps::unknown_command(app);
   if (unknown && error.get_exit_code() != 0) {
@@ -263,7 +264,7 @@ Parsed parse(int argc, char** argv) {
         Collective::sparse_allreduce, Collective::sketched_allreduce}) {
     declare(app, collective, raw, options);
   }
-  // Those that have a command line of their own, for help.
+  // These have a command line of their own, and are here for the help only.
   app.add_subcommand("background", "Background traffic");
   app.add_subcommand("model", "Cost model of machines with several ranks");
   try {

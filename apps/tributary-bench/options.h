@@ -39,15 +39,15 @@ struct Options {
   std::vector<wire::ElementType> types;
   std::vector<wire::Operator> operators;
   std::vector<NumberedHandler> handlers;
-  std::vector<std::string> algorithms;  // "auto": as the communicator chooses
+  std::vector<std::string> algorithms;  // "auto": the communicator chooses
   std::vector<Hierarchy> hierarchies;   // of allreduce, beside the algorithms
-  std::string between = "auto";         // the machines of a hierarchy
+  std::string between = "auto";         // algorithm between the machines of a hierarchy
   std::uint32_t local_rank = 0;
   std::uint32_t local_world_size = 1;
   std::uint32_t root = 0;    // of reduce and broadcast
   double density = 1;        // share of elements that are not zero; 1 unless it is_sparse()
   SketchOptions sketch;      // of a sketched allreduce
-  std::size_t low_rank = 0;  // of the factors that matrices go as; 0: as they are
+  std::size_t low_rank = 0;  // of the factors of matrices; 0: matrices are sent as they are
   std::size_t columns = 0;   // of these matrices; 0: as near to a square as there is one
   std::size_t iterations = 5;
   std::size_t warmups = 1;
@@ -73,7 +73,7 @@ struct Options {
   }
   bool is_sparse() const { return collective == Collective::sparse_allreduce; }
   bool is_sketched() const { return collective == Collective::sketched_allreduce; }
-  // Of vectors of so many elements; nothing if they are no matrices.
+  // Returns the shape of vectors of so many elements, or no value if they are no matrices.
   std::optional<LowRank> matrix_of(std::size_t count) const;
   // A broadcast has one buffer, a barrier none, and a sparse allreduce returns its sum.
   bool has_out_of_place() const {
@@ -81,7 +81,7 @@ struct Options {
   }
 };
 
-// The options, or the exit code with which to end (after a message, or after --help).
+// Parsed has the options, or the exit code with which to end (after a message, or after --help).
 struct Parsed {
   std::optional<Options> options;
   int exit_code = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the command line means.
+// This file tells what the command line means.
 #include <cmath>
 #include <optional>
 #include <string>
@@ -16,8 +16,8 @@
 namespace tributary::bench {
 namespace {
 
-// The values of an enumeration that words stand for; `all` is how many "all" stands for, if it is a
-// word. Not by CLI11's transformers: they complain with the numbers of the values.
+// Returns the values of an enumeration that words stand for; `all` is how many "all" stands for, if
+// it is a word. CLI11's transformers are not used: they complain with the numbers of the values.
 template <typename T, typename Of>
 std::vector<T> values_of(const std::vector<std::string>& words, Of of, const std::string& complaint,
                          std::size_t all = 0) {
@@ -36,7 +36,7 @@ std::vector<T> values_of(const std::vector<std::string>& words, Of of, const std
   return values;
 }
 
-// By our own names or NCCL's.
+// A type goes by our own name or by NCCL's.
 std::optional<wire::ElementType> type_of(std::string_view text) {
   constexpr std::pair<std::string_view, wire::ElementType> nccl_names[] = {
       {"float", wire::ElementType::f32}, {"double", wire::ElementType::f64},
@@ -51,7 +51,7 @@ std::optional<wire::ElementType> type_of(std::string_view text) {
   return wire::element_type_of(text);
 }
 
-// "all" are those that a sparse allreduce takes.
+// For a sparse allreduce, "all" are the types that it takes.
 void keep_sparse_types(std::vector<wire::ElementType>& types) {
   std::erase_if(types, [](wire::ElementType type) { return !is_sparse_type(type); });
   if (types.empty()) {
@@ -123,12 +123,12 @@ std::vector<std::string> algorithms_of(const std::vector<std::string>& names) {
   return names;
 }
 
-// Only one of them fits into a run.
+// Only one of the algorithms with sockets of their own fits into a run.
 bool has_own_sockets(const std::string& algorithm) {
   return algorithm != host::ring_algorithm && algorithm != host::automatic_algorithm;
 }
 
-// That of the communicator, with which all that are measured can be run.
+// Returns the algorithm of the communicator with which all that are measured can be run.
 std::string common_algorithm(const std::vector<std::string>& measured) {
   std::string common(host::ring_algorithm);
   for (const auto& algorithm : measured) {
@@ -164,13 +164,13 @@ bool may_be_partial(const CommunicatorOptions& options) {
   return protocol != nullptr && protocol->partial != nullptr && protocol->partial(options);
 }
 
-// Not the automatic one: results say which it was.
+// The automatic hierarchy cannot be asked for: results have to tell which one it was.
 std::optional<Hierarchy> measured_hierarchy(const std::string& text) {
   const auto hierarchy = hierarchy_of(text);
   return hierarchy == Hierarchy::automatic ? std::nullopt : hierarchy;
 }
 
-// Where a sum may lack ranks, nobody can tell what it should be.
+// If a sum may lack ranks, nobody can tell what it should be.
 bool can_be_verified(const Options& options) {
   return !options.has_operator() || options.is_sparse() || options.is_sketched() ||
          (!may_be_partial(options.communicator) &&
@@ -210,7 +210,7 @@ void interpret(const Raw& raw, Options& options) {
   if (options.is_sketched()) {
     require_floats(options);
     require_matrices(options);
-    options.sketch.feedback = false;  // sums would have what is left of those before
+    options.sketch.feedback = false;  // sums would have the residuals of those before
   }
   require_reduction(options);
   options.algorithms = algorithms_of(raw.algorithms);

@@ -10,7 +10,7 @@
 
 namespace tributary::bench {
 
-// What stands on the command line, before it means anything.
+// This is what stands on the command line, before it means anything.
 struct Raw {
   std::size_t minimum = std::size_t{4} << 10;
   std::size_t maximum = std::size_t{16} << 20;
@@ -30,7 +30,7 @@ struct Raw {
   std::string layout = "nccl";
 };
 
-// What it means, into `options`, whose collective is known. Throws CLI::ValidationError.
+// Puts what it means into `options`, whose collective is known. Throws CLI::ValidationError.
 void interpret(const Raw& raw, Options& options);
 
 }  // namespace tributary::bench

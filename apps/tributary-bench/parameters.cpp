@@ -10,7 +10,7 @@
 namespace tributary::bench {
 namespace {
 
-// By the algorithm of its name or, where none has that, by those that it has.
+// A protocol is called by the algorithm of its name or, if none has that, by those that it has.
 std::string names_of(const host::HostProtocol& protocol) {
   if (std::ranges::find(protocol.algorithms, protocol.name, &host::Algorithm::name) !=
       protocol.algorithms.end()) {
@@ -27,7 +27,7 @@ std::string meaning_of(const host::HostProtocol& protocol, const host::Parameter
   return names_of(protocol) + ": " + std::string(parameter.help);
 }
 
-// Without what is Markdown in it.
+// Returns the help without the marks of Markdown.
 std::string help_of(const host::HostProtocol& protocol, const host::Parameter& parameter) {
   auto text = meaning_of(protocol, parameter);
   if (const auto wanted = host::wanted(parameter); !wanted.empty()) {

@@ -9,10 +9,11 @@
 
 namespace tributary::bench {
 
-// An option for every parameter of a protocol that has one. What is not given stays as it is.
+// Declares an option for every parameter of a protocol that has one. A parameter that is not given
+// stays as it is.
 void declare_parameters(CLI::App& app, CommunicatorOptions& out);
 
-// The parameters of protocols as a table of Markdown, of which docs/reference is made.
+// Returns the parameters of protocols as a table of Markdown, of which docs/reference is made.
 std::string reference_text();
 
 }  // namespace tributary::bench

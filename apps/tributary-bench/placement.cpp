@@ -82,7 +82,7 @@ std::uint64_t Placement::wrong(std::size_t iteration) {
          (keeps_input ? sample_->wrong_inputs(iteration, in()) : 0);
 }
 
-// Bytes of the output of a rank to which nothing is to be written.
+// Counts bytes that were written to the output of a rank that is to get none.
 std::uint64_t Placement::wrongly_touched() {
   if (in_place_) {
     return 0;

@@ -12,7 +12,7 @@
 
 namespace tributary::bench {
 
-// Storage whose first used byte misses cache-line alignment by a given number of bytes.
+// The first used byte of a Buffer misses cache-line alignment by a given number of bytes.
 class Buffer {
  public:
   Buffer(std::size_t bytes, std::size_t misalignment) : storage_(bytes + 64 + misalignment) {
@@ -26,7 +26,7 @@ class Buffer {
   std::size_t offset_ = 0;
 };
 
-// What a sparse allreduce takes of a dense vector, and what it returned.
+// Sparse is what a sparse allreduce takes of a dense vector, and what it returned.
 struct Sparse {
   std::vector<std::uint32_t> indices;
   std::vector<std::byte> values;
@@ -35,7 +35,7 @@ struct Sparse {
   void take(const std::byte* elements, std::size_t count, std::size_t element_bytes);
 };
 
-// One placement of one rank: its buffers, and what is to be in them.
+// A Placement is one rank's buffers, in place or out of place, and what is to be in them.
 class Placement {
  public:
   Placement(const Task& task, bool in_place);
@@ -46,9 +46,9 @@ class Placement {
   GradientSketch& sketch() { return sketch_; }
 
   void prepare(std::size_t iteration);
-  // What there is to see of results that are not exact.
+  // Notes what there is to see of results that are not exact.
   void look_at_sketch(std::size_t iteration, Series& series);
-  // Elements.
+  // Counts wrong elements.
   std::uint64_t wrong(std::size_t iteration);
 
  private:

@@ -15,12 +15,12 @@
 namespace tributary::bench {
 namespace {
 
-// What a row was reduced with; broadcasts and barriers reduce nothing.
+// Returns what a row was reduced with; broadcasts and barriers reduce nothing.
 const char* redop(const Options& options, const Row& row) {
   return options.has_operator() ? text(wire::name(row.op)) : "none";
 }
 
-// As osu_allreduce -f prints it; out of place, as there, if there is such a thing.
+// This prints as osu_allreduce -f does; out of place, as there, if there is such a thing.
 class OsuReport final : public Report {
  public:
   explicit OsuReport(const Options& options) : options_(options) {}

@@ -37,7 +37,7 @@ void print_wrong(const Options& options, std::uint64_t wrong) {
   }
 }
 
-// What sketches took instead of the vectors.
+// Prints what sketches took instead of the vectors.
 void print_saved(const Figures& figures) {
   const auto floats = figures["sketch_bytes_of_floats"];
   if (floats != 0) {
@@ -93,7 +93,7 @@ class NcclReport final : public Report {
     }
     half(row, row.in_place);
     std::printf("\n");
-    std::fflush(stdout);  // a row a time, also into a pipe
+    std::fflush(stdout);  // one row at a time, also into a pipe
   }
 
   void end(const Totals& totals) override {
@@ -154,7 +154,7 @@ class NcclReport final : public Report {
   std::size_t series_ = 0;
 };
 
-// A barrier moves nothing: there is only how long it takes.
+// A barrier moves nothing: the report only has how long it takes.
 class BarrierReport final : public Report {
  public:
   BarrierReport(const Options& options, const Setting& setting)

@@ -7,8 +7,8 @@
 
 namespace tributary::bench {
 
-// The table of nccl-tests, with a column for the algorithm and, if the line rate is known, one for
-// the share of line-rate goodput; of a barrier, its latencies.
+// Makes the table of nccl-tests, with a column for the algorithm and, if the line rate is known,
+// one for the share of line-rate goodput; of a barrier, it has the latencies.
 std::unique_ptr<Report> make_nccl_report(const Options& options, const Setting& setting);
 
 }  // namespace tributary::bench

@@ -75,7 +75,7 @@ class TypedSample final : public Sample {
     return problem_.count == 0 ? 0 : iteration % problem_.count;
   }
 
-  // Elements of `buffer` for which wrong(index into the unrotated sample, element) holds.
+  // Counts elements of `buffer` for which wrong(index into the unrotated sample, element) holds.
   template <typename Wrong>
   std::uint64_t count_if(std::size_t iteration, const void* buffer, Wrong wrong) const {
     const auto* bytes = static_cast<const std::byte*>(buffer);
@@ -90,7 +90,7 @@ class TypedSample final : public Sample {
     return found;
   }
 
-  // The reference for `n` elements from `first` on.
+  // Computes the reference for `n` elements from `first` on.
   void expect(std::size_t first, std::size_t n) {
     reference_.assign(n, Wide{});
     magnitude_.assign(n, Wide{});
@@ -117,7 +117,7 @@ class TypedSample final : public Sample {
                                ? scale * static_cast<Wide>(tolerance<T>(problem_.world_size))
                                : Wide{};
         constexpr Bound infinity = std::numeric_limits<Bound>::infinity();
-        // Outward by one step, for the rounding to Bound; not where nothing is reduced.
+        // The bounds go outward by one step, for the rounding to Bound, unless nothing is reduced.
         low_[i] = static_cast<Bound>(reference - slack);
         high_[i] = static_cast<Bound>(reference + slack);
         if (problem_.world_size > 1) {

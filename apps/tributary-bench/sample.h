@@ -9,7 +9,7 @@
 
 namespace tributary::bench {
 
-// What an allreduce is to add up.
+// A Problem is what an allreduce is to add up.
 struct Problem {
   wire::ElementType type = wire::ElementType::f32;
   wire::Operator op = wire::Operator::sum;
@@ -20,11 +20,11 @@ struct Problem {
   std::size_t packet_elements = 0;  // in a full packet; 0: it is not known, and nothing is sent
 };
 
-// The input of one rank, pseudo-random, and what must come out. Every rank can compute everybody's
-// input, so the outcome is known without communication: integers exactly (modulo 2^bits), min,
-// max, minloc and maxloc exactly, sums and products of 8-bit floats too, as they are drawn so;
-// those of wider floats computed in a still wider format with the bound that holds for every order
-// of reduction (see tolerance() in sample_arithmetic.h). What a handler reduces is in
+// A Sample is the input of one rank, pseudo-random, and what must come out. Every rank can compute
+// everybody's input, so the outcome is known without communication: integers exactly (modulo
+// 2^bits), min, max, minloc and maxloc exactly, sums and products of 8-bit floats too, as they are
+// drawn so; those of wider floats computed in a still wider format with the bound that holds for
+// every order of reduction (see tolerance() in sample_arithmetic.h). What a handler reduces is in
 // handler_sample.h.
 //
 // Iterations use the same numbers rotated by one element each, so that what is left of an earlier
@@ -36,14 +36,14 @@ class Sample {
 
   // Writes this rank's input; `buffer` needs no alignment.
   virtual void fill(std::size_t iteration, void* buffer) const = 0;
-  // Elements of `result` that are not what the reduction must give.
+  // Counts elements of `result` that are not what the reduction must give.
   virtual std::uint64_t wrong_results(std::size_t iteration, const void* result) const = 0;
-  // How far a result is from it in the root mean square, of the result's own; 0 where results are
-  // not rounded on purpose.
+  // Returns the root mean square of a result's errors, as a share of that of the right result; 0 if
+  // results are not rounded on purpose.
   virtual double relative_error(std::size_t /*iteration*/, const void* /*result*/) const {
     return 0;
   }
-  // Elements of `input` that are no longer what fill() wrote.
+  // Counts elements of `input` that are no longer what fill() wrote.
   virtual std::uint64_t wrong_inputs(std::size_t iteration, const void* input) const = 0;
 };
 

@@ -7,10 +7,10 @@
 
 #include "sample_types.h"
 
-// In what a reference is computed, and how far a result may be from it.
+// References are computed in these formats, and results may be so far from them.
 namespace tributary::bench {
 
-// What a reference is computed in, and what its bounds are kept in.
+// A Format tells in what a reference is computed, and in what its bounds are kept.
 template <typename T>
 struct Format {  // integers: modulo 2^64 is modulo 2^bits in the low bits
   using Wide = std::int64_t;
@@ -20,8 +20,8 @@ template <typename Float, int significand_bits>
 struct FloatFormat {
   using Wide = std::conditional_t<significand_bits == 53, long double, double>;
   using Bound = Float;
-  // Unit roundoff of everything that one step of a reduction may round to: the element, and the
-  // f32 in which 16-bit floats are accumulated.
+  // Returns the unit roundoff of everything that one step of a reduction may round to: the element,
+  // and the f32 in which 16-bit floats are accumulated.
   static double roundoff() {
     const double element = std::ldexp(1.0, -significand_bits);
     return significand_bits < 24 ? element + std::ldexp(1.0, -24) : element;
@@ -50,10 +50,11 @@ struct Format<indexed<Value>> {
   using Bound = indexed<Value>;
 };
 
-// Relative to the sum of the magnitudes (sum) or to the result (prod), in any order of reduction: a
-// contribution passes through at most n - 1 operations, each of which multiplies it by 1 + d with
-// |d| <= u, hence gamma = (n - 1) u / (1 - (n - 1) u). (Higham, Accuracy and Stability of Numerical
-// Algorithms, 3.1 and 4.2.) One more step covers the reference's own rounding.
+// The tolerance is relative to the sum of the magnitudes (sum) or to the result (prod), in any
+// order of reduction: a contribution passes through at most n - 1 operations, each of which
+// multiplies it by 1 + d with |d| <= u, hence gamma = (n - 1) u / (1 - (n - 1) u). (Higham,
+// Accuracy and Stability of Numerical Algorithms, 3.1 and 4.2.) One more step covers the
+// reference's own rounding.
 template <typename T>
 double tolerance(std::uint32_t world_size) {
   const double nu = world_size * Format<T>::roundoff();

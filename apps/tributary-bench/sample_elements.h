@@ -10,16 +10,16 @@
 #include "wire/element.h"
 #include "wire/key.h"
 
-// What each rank contributes.
+// This is what each rank contributes.
 namespace tributary::bench {
 
-// Pseudo-random bits of one element of one rank.
+// Returns the pseudo-random bits of one element of one rank.
 inline std::uint64_t bits_of(std::uint32_t rank, std::size_t index) {
   return wire::mix_key(index, (rank + 1) * 0x9e3779b97f4a7c15ULL);
 }
 
-// Where a single rank decides, it is one of eight: false for and, true for or. So among some ranks
-// both results are found. For xor half of them are true.
+// The value with which a rank decides the result alone, false for and, true for or, is drawn by one
+// rank in eight. So among some ranks both results are found. For xor half of them are true.
 inline std::uint64_t logical_bits(wire::Operator op, std::uint64_t bits) {
   const bool is_rare = bits >> 61 == 0;
   const bool is_true = op == wire::Operator::logical_and  ? !is_rare
@@ -76,7 +76,7 @@ T drawn_element(const Problem& of, std::uint32_t rank, std::size_t index) {
     pair.bits = static_cast<std::uint8_t>(integer_bits(of.op, bits));
     return pair;
   } else if constexpr (is_indexed<T>) {
-    // Few values, so that the index often decides.
+    // There are few values, so that the index often decides.
     const auto value = static_cast<int>(bits >> 60) - 8;
     return {static_cast<decltype(T::value)>(value), static_cast<std::int32_t>(bits)};
   } else {
@@ -91,7 +91,7 @@ T drawn_element(const Problem& of, std::uint32_t rank, std::size_t index) {
   }
 }
 
-// Drawn for each rank by itself.
+// Each rank draws this by itself.
 inline bool is_present(const Problem& problem, std::uint32_t rank, std::size_t index) {
   const double drawn = static_cast<double>(bits_of(~rank, index) >> 11) * 0x1p-53;  // [0, 1)
   return drawn < problem.density;

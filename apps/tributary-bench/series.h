@@ -6,14 +6,15 @@
 
 namespace tributary::bench {
 
-// Iterations of one placement. The same on every rank, but for when they began.
+// A Series is the iterations of one placement. It is the same on every rank, but for when they
+// began.
 struct Series {
   std::vector<std::int64_t> times_ns;  // per timed iteration: of the slowest rank
-  // When each began, on the monotonic clock of this rank's host.
+  // Each iteration began then, on the monotonic clock of this rank's host.
   std::vector<std::int64_t> started_ns;
   std::uint64_t wrong = 0;    // elements, over all ranks and iterations
   double relative_error = 0;  // the greatest of an iteration, where results are sketches
-  std::uint64_t digest = 0;   // of this rank's results, likewise
+  std::uint64_t digest = 0;   // of this rank's results, where they are sketches
 
   double mean_s() const;
   double median_s() const;

@@ -11,10 +11,10 @@
 namespace tributary::bench {
 namespace {
 
-// Sums of fewer may come out as nearly nothing, of which any error is a large part.
+// Sums of fewer elements may come out as nearly nothing, of which any error is a large part.
 constexpr std::size_t elements_of_a_sound_matrix = 100;
 
-// Exponentially distributed, of either sign.
+// Gradients are exponentially distributed, of either sign.
 float gradient(std::uint32_t rank, std::size_t index) {
   constexpr float greatest = 17;  // -log(2^-24) is less
   const auto bits = bits_of(rank, index);
@@ -22,7 +22,7 @@ float gradient(std::uint32_t rank, std::size_t index) {
   return (bits & 1) != 0 ? -magnitude : magnitude;
 }
 
-// What the ranks give as matrices: products of factors, which are made once. The columns of the
+// The ranks give these as matrices: products of factors, which are made once. The columns of the
 // right one are those of all ranks.
 class Matrices {
  public:
@@ -59,7 +59,8 @@ class Matrices {
 
 class RoundedSample : public Sample {
  public:
-  // Calls element(rank, index) for what ranks give. Iterations are rotated by so many elements.
+  // Calls element(rank, index) for what ranks give. Iterations are rotated by `rotated_by`
+  // elements.
   template <typename Element>
   RoundedSample(const Problem& problem, std::size_t rotated_by, const Element& element)
       : rotated_by_(rotated_by), input_(problem.count), sum_(problem.count) {
@@ -149,7 +150,7 @@ class MatrixSample final : public RoundedSample {
   }
 
  private:
-  // Few bits may be off by as much as what is not there: zeros, or what a rank gave itself.
+  // With few bits the slack would let pass what is no result: zeros, or what a rank gave itself.
   bool is_unwritten(std::size_t iteration, const void* result) const {
     if (slack_ == 0 || count() < elements_of_a_sound_matrix) {
       return false;

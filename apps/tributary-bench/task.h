@@ -11,7 +11,7 @@
 
 namespace tributary::bench {
 
-// By what a row is measured: an algorithm of the communicator, or a hierarchy beside it.
+// A row is measured by a Way: an algorithm of the communicator, or a hierarchy beside it.
 struct Way {
   std::string algorithm;
   ParallelCommunicator* parallel = nullptr;
@@ -21,7 +21,7 @@ struct Way {
   }
 };
 
-// A row that is measured on this rank, together with all others.
+// A Task is a row that is measured on this rank, together with all others.
 struct Task {
   Communicator& communicator;
   const Options& options;

@@ -21,7 +21,7 @@ std::array<const Figures*, 2> parts_of(const CommunicatorStatistics& of) {
   return {&of.general, &of.carried.figures};
 }
 
-// Empty: not worth a word.
+// Returns an empty text for a figure that is not worth a word.
 std::string text_of(const Figure& figure) {
   if (const auto* count = std::get_if<std::uint64_t>(&figure.value)) {
     return *count == 0 ? "" : std::to_string(*count);

@@ -10,19 +10,19 @@
 
 namespace tributary::bench {
 
-// What the communicators of all ranks counted together, and what that of this rank tells of what
-// carried it.
+// Totals are what the communicators of all ranks counted together, and what that of this rank tells
+// of what carried it.
 struct Totals {
   Figures all_ranks;
   ProtocolStatistics own;
 };
 
-// The counters that add up over ranks, in the same order on all of them.
+// Returns the counters that add up over ranks, in the same order on all of them.
 std::vector<std::int64_t> addends_of(const CommunicatorStatistics& of);
-// Precondition: `sums` are as many as the addends of `own`.
+// Precondition: there are as many `sums` as addends of `own`.
 Totals totals_of(CommunicatorStatistics own, std::span<const std::int64_t> sums);
 
-// For people: what is 0 is left out.
+// Returns lines for people, without what is 0.
 std::vector<std::string> lines_of(const Totals& totals);
 
 }  // namespace tributary::bench

@@ -25,7 +25,7 @@ std::string secret_of_environment() {
   return secret == nullptr ? "" : secret;
 }
 
-// It needs a descriptor for each rank of the world.
+// The keeper needs a descriptor for each rank of the world.
 void raise_limit_of_descriptors() {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {

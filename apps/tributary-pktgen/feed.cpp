@@ -30,8 +30,8 @@ namespace {
 using Sources = std::deque<dataplane::FeedSource>;
 
 constexpr std::chrono::milliseconds look_interval{100};  // between two looks at links
-// It is measured for longer where nothing came: on a busy machine the feeder may not have run at
-// all.
+// The switch is measured for longer if nothing came: on a busy machine the feeder may not have run
+// at all.
 constexpr int durations_max = 20;
 
 tl::expected<FeedPlan, std::string> load_plan(const FeedOptions& options) {
@@ -82,7 +82,7 @@ double seconds_of(clockid_t clock) {
   return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
 }
 
-// A thread that feeds from its own CPU while it lives.
+// A Feeder is a thread that feeds from its own CPU while it lives.
 class Feeder {
  public:
   Feeder(dataplane::Feed& feed, unsigned cpu) : thread_([this, &feed] { feed.run(stop_); }) {
@@ -192,7 +192,7 @@ tl::expected<FeedResult, std::string> run(const FeedOptions& options) {
   return measure(options, **dataplane, *feed, feeder);
 }
 
-// Null if none is asked for.
+// Returns null if no JSON is asked for.
 tl::expected<OutputFile, std::string> open_json(const FeedOptions& options) {
   return options.json.empty() ? tl::expected<OutputFile, std::string>()
                               : open_output("--json", options.json);

@@ -5,8 +5,8 @@
 
 namespace tributary::pktgen {
 
-// Runs the switches of a configuration in this process, feeds them without a copy of theirs, and
-// says what they did; the exit code.
+// Runs the switches of a configuration in this process, feeds them without a copy of theirs, says
+// what they did, and returns the exit code.
 int feed(const FeedOptions& options);
 
 }  // namespace tributary::pktgen

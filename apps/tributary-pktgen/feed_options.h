@@ -9,7 +9,7 @@
 
 namespace tributary::pktgen {
 
-// Of the command `feed`.
+// These are the options of the command `feed`.
 struct FeedOptions {
   std::string config;            // a file of tributaryd
   std::optional<unsigned> core;  // CPU of the feeder

@@ -16,7 +16,7 @@ bool contains(const std::vector<unsigned>& cpus, unsigned cpu) {
   return std::find(cpus.begin(), cpus.end(), cpu) != cpus.end();
 }
 
-// The last CPU that is not one of `taken`.
+// Returns the last CPU that is not one of `taken`.
 std::optional<unsigned> free_cpu(const std::vector<unsigned>& allowed,
                                  const std::vector<unsigned>& taken) {
   const auto last = std::find_if(allowed.rbegin(), allowed.rend(),
@@ -24,7 +24,7 @@ std::optional<unsigned> free_cpu(const std::vector<unsigned>& allowed,
   return last == allowed.rend() ? std::nullopt : std::optional(*last);
 }
 
-// Packet cores that are automatic are one: it is its cycles that are asked for.
+// If packet cores are automatic, there is one: it is its cycles that are asked for.
 control::Outcome choose_cpus(FeedPlan& plan, const FeedOptions& options,
                              const std::vector<unsigned>& allowed) {
   auto& cores = plan.config.cores;
@@ -52,7 +52,7 @@ control::Outcome choose_cpus(FeedPlan& plan, const FeedOptions& options,
   return {};
 }
 
-// The port's device brings nothing, and drops what is sent.
+// Gives the port a device that brings nothing, and drops what is sent.
 void replace(FeedPlan& plan, control::DeviceConfig& device, const std::string& switch_name,
              const forwarding::PortConfig& port) {
   const auto files = std::get<control::PcapDevice>(device).rx;
@@ -64,7 +64,7 @@ void replace(FeedPlan& plan, control::DeviceConfig& device, const std::string& s
   }
 }
 
-// What would not be the same as with the file.
+// Refuses what would not be the same as with the file.
 control::Outcome check_fed(const switching::SwitchConfig& config,
                            const forwarding::PortConfig& port, const control::PcapDevice& pcap) {
   const auto refused = [&](const char* why) {

@@ -12,7 +12,7 @@
 
 namespace tributary::pktgen {
 
-// What comes by one queue of a port.
+// A FeedQueue is what comes by one queue of a port.
 struct FeedQueue {
   std::string switch_name;
   std::string port;
@@ -28,7 +28,7 @@ struct FeedPlan {
   unsigned core = 0;  // CPU of the feeder
 };
 
-// Among the CPUs `allowed`. The error says what to do.
+// Plans with the CPUs `allowed` only. The error says what to do.
 tl::expected<FeedPlan, std::string> plan_feed(control::DaemonConfig config,
                                               const FeedOptions& options,
                                               const std::vector<unsigned>& allowed);

@@ -37,7 +37,7 @@ Counts drops_of(const FeedReading& reading) {
   return counts;
 }
 
-// Of two readings with the same rows.
+// Returns what grew between two readings with the same rows, and by how much.
 Counts grown(const Counts& before, Counts after) {
   assert(before.size() == after.size());
   for (std::size_t i = 0; i < after.size(); ++i) {

@@ -12,7 +12,7 @@
 
 namespace tributary::pktgen {
 
-// Where a switch and its feed stand at one moment.
+// A FeedReading tells where a switch and its feed stand at one moment.
 struct FeedReading {
   double seconds = 0;      // of some clock
   double cpu_seconds = 0;  // of the packet cores
@@ -23,24 +23,24 @@ struct FeedReading {
   control::DaemonStatus daemon;
 };
 
-// What a switch did between two readings.
+// A FeedResult is what a switch did between two readings.
 struct FeedResult {
   struct Count {
     std::string where;  // "s canary", "s received": a switch and its engine, or a kind of loss
     std::string name;
-    std::uint64_t number = 0;  // of a result: by how much it grew
+    std::uint64_t number = 0;  // in a result: by how much it grew
   };
 
   double seconds = 0;
   double cpu_seconds = 0;
   double tsc_hz = 0;
   std::uint64_t packets = 0;  // received
-  double waited_seconds = 0;  // of the CPU time, for the feeder
+  double waited_seconds = 0;  // the part of the CPU time for which cores waited for the feeder
   std::uint64_t bursts_without_buffers = 0;
-  std::vector<Count> figures;  // that grew: of the engines
-  std::vector<Count> drops;    // and why packets were dropped
+  std::vector<Count> figures;  // those of the engines that grew
+  std::vector<Count> drops;    // why packets were dropped, and how many
 
-  // Of the switch: what it waited for the feeder is not its.
+  // The time for which the switch waited for the feeder is not counted.
   double cycles_per_packet() const;
 };
 

@@ -10,7 +10,7 @@
 
 namespace tributary::pktgen {
 
-// All Ethernet frames of a pcap file. The error names the file: one that cannot be read, has no
+// Reads all Ethernet frames of a pcap file. The error names a file that cannot be read, or has no
 // frames, or one of more than `bytes_max`.
 tl::expected<dataplane::FeedFrames, std::string> read_frames(const std::string& file,
                                                              std::uint32_t bytes_max);

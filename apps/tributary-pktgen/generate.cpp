@@ -31,13 +31,13 @@ Ports::Setup setup_of(const Options& options) {
           options.idle, options.hugepages,      options.devices};
 }
 
-// The control thread's side of a run.
+// A Watch is the control thread's side of a run.
 class Watch {
  public:
   Watch(const Options& options, const Ports& ports, PacketLoop& loop, Reports& reports)
       : options_(options), ports_(ports), loop_(loop), reports_(reports) {}
 
-  // Until the loop is done.
+  // Returns when the loop is done.
   void run() {
     auto due = start_ + options_.interval;
     while (!loop_.done()) {
@@ -53,7 +53,7 @@ class Watch {
     }
   }
 
-  // Of all trials that are over, those that were not reported yet.
+  // Returns those of the trials that are over that were not reported yet.
   std::span<const traffic::TrialResult> unreported(
       const std::vector<traffic::TrialResult>& trials) const {
     return std::span(trials).subspan(reported_);
@@ -74,7 +74,7 @@ class Watch {
     return loop_.mailbox().run(action, loop_timeout);
   }
 
-  // Servers of memifs come back; no core touches the device while it is connected again.
+  // Servers of memifs may come back; no core touches the device while it is connected again.
   void revive_ports() {
     for (std::size_t port = 0; port < ports_.devices().size(); ++port) {
       auto& device = *ports_.devices()[port];
@@ -98,7 +98,7 @@ class Watch {
       trials.assign(fresh.begin(), fresh.end());
     });
     if (!told) {
-      return;  // it is over, or its core is busy with something else
+      return;  // the run is over, or its core is busy with something else
     }
     report_trials(trials);
     reading.seconds = seconds();

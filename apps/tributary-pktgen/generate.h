@@ -5,7 +5,8 @@
 
 namespace tributary::pktgen {
 
-// Runs the generator on its ports, until it is done or SIGINT or SIGTERM comes; the exit code.
+// Runs the generator on its ports, until it is done or SIGINT or SIGTERM comes, and returns the
+// exit code.
 int generate(const Options& options);
 
 }  // namespace tributary::pktgen

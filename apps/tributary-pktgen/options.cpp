@@ -127,7 +127,7 @@ void declare(Command& command) {
   options.kind->declare(*app, options.mode());
 }
 
-// A command for each kind of traffic.
+// Adds a command for each kind of traffic.
 void add_kinds(Mode mode, CLI::App& parent, std::vector<Command>& commands) {
   for (auto& kind : traffic::traffic_kinds()) {
     auto& command = commands.emplace_back();
@@ -137,7 +137,7 @@ void add_kinds(Mode mode, CLI::App& parent, std::vector<Command>& commands) {
   }
 }
 
-// Says what is wrong, or prints the help that was asked for; the exit code.
+// Tells what is wrong, or prints the help that was asked for, and returns the exit code.
 int end(const CLI::App& app, const CLI::ParseError& error) {
   const auto unknown = apps::unknown_command(app);
   if (unknown && error.get_exit_code() != 0) {
@@ -147,7 +147,7 @@ int end(const CLI::App& app, const CLI::ParseError& error) {
   return app.exit(error) == 0 ? 0 : apps::exit_usage;
 }
 
-// Of all kinds of traffic in each mode.
+// Returns the examples of all kinds of traffic in each mode.
 std::string examples() {
   std::string text = "Examples:\n";
   for (const auto mode : {Mode::run, Mode::ndr, Mode::pdr, Mode::pcap}) {

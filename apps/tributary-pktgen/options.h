@@ -40,8 +40,8 @@ struct Options {
   traffic::Mode mode() const { return conditions.mode; }
 };
 
-// The options of one command, or the exit code with which to end (after a message, or after
-// --help).
+// Parsed has the options of one command, or the exit code with which to end (after a message, or
+// after --help).
 struct Parsed {
   std::optional<Options> options;
   std::optional<FeedOptions> feed;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the command line means.
+// This file tells what the command line means.
 #include <algorithm>
 #include <bit>
 #include <chrono>
@@ -78,7 +78,7 @@ void interpret_run(const Raw& raw, Options& options) {
   }
 }
 
-// The port that files stand for.
+// Makes the port that files stand for.
 void interpret_pcap(const Raw& raw, Options& options) {
   if (options.pcap_file == "-") {
     refuse("--file", "standard output is for what the switch's configuration needs; name a file");
@@ -105,7 +105,7 @@ void choose_buffers(Options& options) {
       traffic::buffers_max));
 }
 
-// By which switches tell this run from an earlier one.
+// Switches tell this run from an earlier one by these numbers.
 void draw_numbers(traffic::Conditions& conditions) {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   conditions.drawn = std::random_device{}();

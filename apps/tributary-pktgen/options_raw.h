@@ -9,8 +9,8 @@
 
 namespace tributary::pktgen {
 
-// What stands on the command line beside the options of the kind of traffic, before it means
-// anything.
+// This is what stands on the command line beside the options of the kind of traffic, before it
+// means anything.
 struct Raw {
   std::vector<std::string> ports;
   std::optional<unsigned> core;
@@ -31,16 +31,17 @@ struct Raw {
   std::string gateway_mac;
 };
 
-// The same of the command `feed`.
+// This is the same for the command `feed`.
 struct RawFeed {
   std::string duration = "10s";
   std::string warm_up = "1s";
 };
 
-// What it means, into `options`. Throws CLI::ValidationError, as below.
+// Puts what it means into `options`. Throws CLI::ValidationError, as below.
 void interpret(const RawFeed& raw, FeedOptions& options);
 
-// What all of it means, into `options`, whose mode and kind are set. Throws CLI::ValidationError.
+// Puts what all of it means into `options`, whose mode and kind are set. Throws
+// CLI::ValidationError.
 void interpret(const Raw& raw, Options& options);
 
 }  // namespace tributary::pktgen

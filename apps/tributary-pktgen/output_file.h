@@ -14,11 +14,11 @@ struct CloseFile {
 };
 using OutputFile = std::unique_ptr<FILE, CloseFile>;
 
-// The file that `option` names; "-" is standard output, which stays open.
+// Opens the file that `option` names; "-" is standard output, which stays open.
 tl::expected<OutputFile, std::string> open_output(const std::string& option,
                                                   const std::string& name);
 
-// What failed before the last buffer is only to be seen on the stream.
+// Flushes the file. What failed before the last buffer is only to be seen on the stream.
 tl::expected<void, std::string> flush_output(FILE* file, const std::string& option,
                                              const std::string& name);
 

@@ -71,7 +71,7 @@ bool PacketLoop::receive(Time now) {
   return worked;
 }
 
-// Whether all that was to leave has been handed to the devices.
+// Returns whether all that was to leave has been handed to the devices.
 bool PacketLoop::transmit(Time now) {
   bool all = true;
   for (std::size_t i = 0; i < devices_.size(); ++i) {
@@ -99,7 +99,7 @@ PacketList PacketLoop::take(PacketList& queue, std::size_t most, PortCounters& c
   return batch;
 }
 
-// What answers the last packets that came.
+// Sends what answers the last packets that came.
 void PacketLoop::flush() {
   const Time end = read_clock() + flush_patience;
   for (Time now = read_clock(); !transmit(now) && now < end; now = read_clock()) {

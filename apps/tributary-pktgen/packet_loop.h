@@ -19,11 +19,11 @@ struct PortCounters {
   std::uint64_t sent_line_bytes = 0;
   std::uint64_t received = 0;
   std::uint64_t received_line_bytes = 0;
-  std::uint64_t unsent = 0;  // that the device did not take for long
-  std::uint64_t missed = 0;  // that the device lost before they were received
+  std::uint64_t unsent = 0;  // the device did not take these for long
+  std::uint64_t missed = 0;  // the device lost these before they were received
 };
 
-// Moves packets between the devices and a session, on a core of its own.
+// A PacketLoop moves packets between the devices and a session, on a core of its own.
 class PacketLoop {
  public:
   using Devices = std::vector<std::unique_ptr<dataplane::PortDevice>>;
@@ -31,11 +31,11 @@ class PacketLoop {
   PacketLoop(traffic::Session& session, const Devices& devices, PacketPool& pool,
              control::IdlePolicy idle);
 
-  // Runs until the session is done. On the loop's own thread.
+  // Runs until the session is done. It is called on the loop's own thread.
   void run();
   bool done() const { return done_.load(std::memory_order_acquire); }
 
-  // For the control thread: what is run by the mailbox may look at the session and the counters.
+  // The mailbox is for the control thread: what it runs may look at the session and the counters.
   dataplane::Mailbox& mailbox() { return mailbox_; }
   traffic::Session& session() { return session_; }
   std::vector<PortCounters> counters() const;

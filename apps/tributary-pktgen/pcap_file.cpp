@@ -62,7 +62,7 @@ class PcapFile {
   std::uint64_t frames_ = 0;
 };
 
-// "feed.pcap"; if there are several "feed.0.pcap" and so on.
+// A single file is called "feed.pcap"; several are called "feed.0.pcap" and so on.
 std::string name_of(const Options& options, std::size_t number) {
   if (options.kind->files() == 1) {
     return options.pcap_file;

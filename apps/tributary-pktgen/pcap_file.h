@@ -5,7 +5,7 @@
 
 namespace tributary::pktgen {
 
-// Writes the file that the options describe; the exit code.
+// Writes the files that the options describe, and returns the exit code.
 int write_pcap(const Options& options);
 
 }  // namespace tributary::pktgen

@@ -34,10 +34,10 @@ tl::unexpected<std::string> refuse(const std::string& what) {
   return tl::unexpected(what);
 }
 
-// Without what every kind of port has.
+// Rest has the arguments of a port without those that every kind of port has.
 using Rest = std::vector<Argument>;
 
-// A port's key that is another one in the table of a port of a switch.
+// This key of a port has another name in the table of a port of a switch.
 struct Renamed {
   std::string_view kind;
   std::string_view here;
@@ -66,7 +66,7 @@ void insert(toml::table& table, const std::string& key, const std::string& value
   }
 }
 
-// As the port of a switch has it in its configuration.
+// Returns the port as that of a switch has it in its configuration.
 toml::table configured(const Argument& kind, const Rest& rest) {
   toml::table table;
   toml::table files;

@@ -11,21 +11,21 @@
 
 namespace tributary::pktgen {
 
-// A port of the generator, as it stands on the command line.
+// A PortSpec is a port of the generator, as it stands on the command line.
 struct PortSpec {
   control::DeviceConfig device;
   traffic::StationRange stations;
 };
 
-// The host behind port number `number` if nothing is said: far enough from those of other ports for
-// a quarter of a million hosts each.
+// Returns the hosts behind port number `number` unless others are named: they are far enough from
+// those of other ports for a quarter of a million hosts each.
 traffic::StationRange default_stations(std::size_t number);
 
-// "KIND=WHAT[,KEY=VALUE...]" for port number `number`, which decides the default addresses. The
-// error says what is wrong and what would be right.
+// Parses "KIND=WHAT[,KEY=VALUE...]" for port number `number`, which decides the default addresses.
+// The error says what is wrong and what would be right.
 tl::expected<PortSpec, std::string> parse_port(const std::string& text, std::size_t number);
 
-// For --help.
+// --help shows this text.
 extern const char* const port_help;
 
 }  // namespace tributary::pktgen

@@ -15,7 +15,8 @@
 
 namespace tributary::pktgen {
 
-// DPDK, its memory and the open devices of the generator; closed in the right order.
+// Ports has DPDK, its memory and the open devices of the generator, and closes them in the right
+// order.
 class Ports {
  public:
   struct Setup {

@@ -8,7 +8,7 @@
 
 namespace tributary::pktgen {
 
-// The generator as it was at one time between two bursts.
+// A Reading is the generator as it was at one time between two bursts.
 struct Reading {
   double seconds = 0;  // since the start
   traffic::Session::View view;

@@ -12,7 +12,7 @@
 
 namespace tributary::pktgen {
 
-// Everything there is to say at the end.
+// An Outcome is everything there is to tell at the end.
 struct Outcome {
   std::vector<traffic::TrialResult> trials;
   const traffic::TrialResult* best = nullptr;  // of a search
@@ -20,19 +20,20 @@ struct Outcome {
   std::vector<std::string> port_names;
 };
 
-// Who wants to hear about a run. Called by the control thread.
+// A Report hears about a run. The control thread calls it.
 class Report {
  public:
   virtual ~Report() = default;
   virtual void refresh(const Reading& /*reading*/) {}
-  // One that is over, by that time since the start.
+  // Takes a trial that was over at that time since the start.
   virtual void trial(const traffic::TrialResult& /*result*/, std::size_t /*number*/,
                      double /*seconds*/) {}
   // The error names a file that could not be written.
   virtual tl::expected<void, std::string> end(const Outcome& outcome) = 0;
 };
 
-// Those that the options ask for: people, and files. The error names a file that cannot be written.
+// Makes the reports that the options ask for: for people, and to files. The error names a file that
+// cannot be written.
 tl::expected<std::vector<std::unique_ptr<Report>>, std::string> make_reports(
     const Options& options);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The reports for programs: JSON and CSV.
+// These are the reports for programs: JSON and CSV.
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -109,7 +109,7 @@ class CsvReport final : public Report {
   void refresh(const Reading& reading) override {
     if (!reading.view.finding_neighbours) {
       row(reading.seconds, reading.view.now, reading.view.trial, name_of(reading.view.phase));
-      std::fflush(file_.get());  // for who reads along; end() tells of failures
+      std::fflush(file_.get());  // for readers that follow the file; end() tells of failures
     }
   }
   void trial(const traffic::TrialResult& result, std::size_t number, double seconds) override {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The report for people: a table that is refreshed on a terminal, a line for each interval
+// This is the report for people: a table that is refreshed on a terminal, a line for each interval
 // elsewhere, and a summary.
 #include <algorithm>
 #include <cstdio>
@@ -16,7 +16,7 @@ unsigned long long ull(std::uint64_t value) {
   return static_cast<unsigned long long>(value);
 }
 
-// Some terminals do not know.
+// Some terminals do not know their size.
 winsize screen_of(FILE* file) {
   winsize screen = {};
   if (ioctl(fileno(file), TIOCGWINSZ, &screen) != 0 || screen.ws_row == 0 || screen.ws_col == 0) {
@@ -26,7 +26,7 @@ winsize screen_of(FILE* file) {
   return screen;
 }
 
-// What the counters of a trial grew by since the last reading, per second.
+// A Speed is what the counters of a trial grew by since the last reading, per second.
 class Speed {
  public:
   void update(const Reading& reading) {
@@ -113,7 +113,7 @@ class TextReport final : public Report {
   }
 
  private:
-  // Neither wraps nor scrolls: the next table is drawn over what this one took.
+  // A row neither wraps nor scrolls: the next table is drawn over what this one took.
   void row(const char* label, const std::string& text) {
     if (rows_ + 1 >= screen_.ws_row) {
       return;
@@ -131,7 +131,7 @@ class TextReport final : public Report {
     return buffer;
   }
 
-  // Drawn over the table before.
+  // The table is drawn over the one before.
   void table(const Reading& reading) {
     if (rows_ > 0) {
       std::fprintf(out_, "\033[%dA", rows_);

@@ -10,12 +10,12 @@
 
 namespace tributary::pktgen {
 
-// Whether anything can come in by a device; a file that is only written, and what DPDK is told to
-// take nothing from, cannot.
+// Returns whether anything can come in by a device. Nothing can by a file that is only written, or
+// by a device that DPDK is told to take nothing from.
 bool receives(const control::DeviceConfig& device);
 
-// What is wrong with the trials of a run although they went on to their end; none if it is good.
-// A search goes to where frames are lost; a run that lost most of them is not good.
+// Returns what is wrong with the trials of a run although they went on to their end; no value if it
+// is good. A search goes to where frames are lost; a run that lost most of them is not good.
 std::optional<std::string> failure_of(const std::vector<traffic::TrialResult>& trials,
                                       bool expects_answers, bool searches = false);
 

@@ -39,7 +39,8 @@ void print_warnings(const std::string& file, const std::vector<std::string>& war
   }
 }
 
-// The checked text of a configuration, sent to the daemon so that it need not see the file.
+// Returns the checked text of a configuration, which is sent to the daemon so that it need not see
+// the file.
 tl::expected<std::string, ExitCode> readable_config(const Options& options,
                                                     const std::string& file) {
   std::ifstream stream(file, std::ios::binary);
@@ -76,7 +77,7 @@ ExitCode send_config(const Options& options, const std::string& method, const st
   return ExitCode::ok;
 }
 
-// Which of the changes a reload takes; it takes all or none. Where it refuses what could change
+// Shows which of the changes a reload takes; it takes all or none. If it refuses what could change
 // each by itself, it says why.
 void show_difference(const json& result) {
   const json changes = result.value("changes", json::array());
@@ -110,7 +111,7 @@ void show_reloaded(const json& result) {
   }
 }
 
-// What controllers have installed on a switch.
+// Returns what controllers have installed on a switch.
 tl::expected<json, ExitCode> installed_on(const Options& options, const std::string& switch_name) {
   const auto listed = call_daemon(options, "tree.list", {{"limit", rows_max}});
   if (!listed) {

@@ -5,17 +5,17 @@
 
 namespace tributary::ctl {
 
-// How a member of a row is shown to people.
+// A Show tells how a member of a row is shown to people.
 enum class Show {
   plain,
   flag,   // yes, no
   state,  // up, down
   bytes,
-  known_bytes,  // the same, "-" where there are none
+  known_bytes,  // like bytes, "-" where there are none
   rate,
   age,
   list,        // joined by commas
-  known_list,  // the same, "unknown" where it is not known
+  known_list,  // like list, "unknown" where it is not known
   hops,        // next hops of a route
   parent,      // the port towards a tree's root
 };
@@ -27,7 +27,7 @@ struct Column {
   bool right = false;
 };
 
-// A subcommand that shows the rows of one method.
+// A ListCommand is a subcommand that shows the rows of one method.
 struct ListCommand {
   const char* name;
   const char* help;
@@ -35,7 +35,7 @@ struct ListCommand {
   std::span<const Column> columns;
 };
 extern const std::span<const ListCommand> list_commands;
-// Of lists that are shown in their own way.
+// These lists are shown in their own way.
 extern const std::span<const Column> engine_columns;
 extern const std::span<const Column> stalled_columns;
 extern const std::span<const Column> drop_columns;

@@ -40,7 +40,7 @@ std::string first_line(const std::string& path) {
   return line;
 }
 
-// The number behind `key` in a file of "key: value" lines; `base` as in strtoull.
+// Returns the number behind `key` in a file of "key: value" lines; `base` is as in strtoull.
 std::uint64_t keyed_number(const char* path, const std::string& key, int base = 10) {
   std::ifstream file(path);
   for (std::string line; std::getline(file, line);) {
@@ -136,7 +136,8 @@ Finding check_governor() {
           "cpupower frequency-set -g performance"};
 }
 
-// What the daemon, if one runs, does with idle cores; polling all of them starves everything else.
+// Looks at what the daemon, if one runs, does with idle cores; polling all of them starves
+// everything else.
 Finding check_sleeping(const Options& options) {
   const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
   Options impatient = options;
@@ -157,7 +158,7 @@ Finding check_sleeping(const Options& options) {
           idle + " on " + std::to_string(cores) + " of " + std::to_string(cpus) + " CPUs", ""};
 }
 
-// Asks the driver of an interface; false where it has no answer.
+// Asks the driver of an interface; returns false if it has no answer.
 template <class Command>
 bool ask_driver(int fd, const std::string& interface, Command& command) {
   ifreq request{};

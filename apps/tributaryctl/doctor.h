@@ -5,8 +5,8 @@
 
 namespace tributary::ctl {
 
-// Looks at this host and says what is missing, and the line that mends it. Needs no daemon. Fails
-// only if something is missing without which the daemon cannot work.
+// Looks at this host and says what is missing, and the line that mends it. This needs no daemon. It
+// fails only if something is missing without which the daemon cannot work.
 ExitCode doctor(const Options& options);
 
 }  // namespace tributary::ctl

@@ -16,7 +16,7 @@ using controller::FabricFile;
 using controller::SwitchChange;
 using nlohmann::json;
 
-// Whether the switches are what the file takes them for, and can be talked to.
+// Checks whether the switches are what the file takes them for, and can be talked to.
 Step<void> check_live(const Options& options, const FabricOptions& fabric, const FabricFile& file,
                       const LiveFabric& live) {
   if (!live.all_answer() && !fabric.skip_unreachable) {
@@ -34,7 +34,7 @@ Step<void> check_live(const Options& options, const FabricOptions& fabric, const
   return {};
 }
 
-// Places of trees and what has to be done for them.
+// Steps are the places of trees and what has to be done for them.
 struct Steps {
   controller::Plan plan;
   std::vector<SwitchChange> changes;

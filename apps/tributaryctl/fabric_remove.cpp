@@ -40,7 +40,7 @@ std::string text_of_unknown(std::uint32_t job, const FabricFile& file, const Liv
          "; there are " + joined(known_jobs(file, live));
 }
 
-// Whether the file or a switch knows the jobs that were named.
+// Checks whether the file or a switch knows the jobs that were named.
 Step<void> check_jobs(const Options& options, const FabricOptions& fabric, const FabricFile& file,
                       const LiveFabric& live) {
   const auto known = known_jobs(file, live);
@@ -53,7 +53,7 @@ Step<void> check_jobs(const Options& options, const FabricOptions& fabric, const
   return {};
 }
 
-// What workers send through now, of these jobs.
+// Returns those trees of these jobs that workers send through now.
 std::vector<controller::TreeUse> uses_of(const LiveFabric& live,
                                          const std::vector<std::uint32_t>& jobs) {
   std::vector<controller::TreeUse> uses;

@@ -20,7 +20,7 @@ using controller::FabricFile;
 using controller::PlacedPart;
 using nlohmann::json;
 
-// What a switch should have, and has, of one tree.
+// A ShownPart is what a switch should have, and has, of one tree.
 struct ShownPart {
   std::size_t switch_index = 0;
   controller::TreePart part;
@@ -46,7 +46,7 @@ const char* state_of(const PlacedPart& wanted, const LiveFabric& live) {
   return has->part == wanted.part ? "installed" : "different";
 }
 
-// Of what is there and has not been planned.
+// Returns the state of a part that is there and has not been planned.
 const char* state_of(const PlacedPart& part, const FabricFile& file, const controller::Plan& plan) {
   const auto is_its = [&](const auto& each) { return each.id == part.part.job; };
   if (std::none_of(file.jobs.begin(), file.jobs.end(), is_its)) {
@@ -58,7 +58,7 @@ const char* state_of(const PlacedPart& part, const FabricFile& file, const contr
   return refused ? "no place" : "surplus";
 }
 
-// Parts that are wanted, and those that are there besides.
+// Returns the parts that are wanted, and those that are there besides.
 std::vector<ShownPart> compare(const controller::Plan& plan, const FabricFile& file,
                                const LiveFabric& live) {
   const auto wanted = plan.parts();
@@ -107,7 +107,7 @@ json shown_json(const FabricFile& file, const std::vector<ShownPart>& shown) {
   return rows;
 }
 
-// What the file asks for, what is there, and how far they agree.
+// A Comparison is what the file asks for, what is there, and how far they agree.
 struct Comparison {
   controller::Plan plan;
   std::vector<ShownPart> shown;
@@ -123,7 +123,7 @@ Comparison compare_all(const FabricFile& file, LiveFabric& live) {
   return all;
 }
 
-// What `apply` would come to.
+// Tells what `apply` would come to.
 const char* verdict(const Comparison& all, const LiveFabric& live) {
   if (all.good) {
     return "the switches have what the file asks for";

@@ -15,7 +15,7 @@ namespace {
 using controller::FabricFile;
 using nlohmann::json;
 
-// Switches of which there is the same to be said; those of one daemon fail together.
+// The same is to be said about these switches; those of one daemon fail together.
 struct Alike {
   std::string message;
   std::vector<std::string> switches;
@@ -126,7 +126,7 @@ void print_silent(const FabricFile& file, const LiveFabric& live) {
   }
 }
 
-// The exit code is that of the first one; the message names them all.
+// The exit code is that of the first switch; the message names them all.
 ExitCode report_silent(const Options& options, const FabricFile& file, const LiveFabric& live) {
   const auto groups = silent_groups(file, live);
   std::vector<std::string> texts;

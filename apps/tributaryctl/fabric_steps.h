@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the commands of `tributaryctl fabric` have in common.
+// The commands of `tributaryctl fabric` have these in common.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ namespace tributary::ctl {
 using controller::LiveFabric;
 
 template <class T>
-using Step = tl::expected<T, ExitCode>;  // the error was reported
+using Step = tl::expected<T, ExitCode>;  // an error was reported
 
 Step<controller::FabricFile> read_file(const Options& options, const FabricOptions& fabric);
 
@@ -29,26 +29,26 @@ std::string names_of(const controller::FabricFile& file,
                      const std::vector<controller::SwitchChange>& changes);
 std::vector<std::uint32_t> ids_of(const controller::FabricFile& file);
 
-// Switches that do not answer, and why: for programs, on standard error, and as what ends a
-// command.
+// These tell which switches do not answer, and why: for programs, on standard error, and as what
+// ends a command.
 nlohmann::json silent_switches(const controller::FabricFile& file, const LiveFabric& live);
 std::vector<std::string> silent_texts(const controller::FabricFile& file, const LiveFabric& live);
 void print_silent(const controller::FabricFile& file, const LiveFabric& live);
 ExitCode report_silent(const Options& options, const controller::FabricFile& file,
                        const LiveFabric& live);
 
-// Switches that trees go around because they would not take them, and why: for programs, as text,
-// and on standard error.
+// These tell which switches trees go around because they would not take them, and why: for
+// programs, as text, and on standard error.
 nlohmann::json detours_json(const controller::FabricFile& file, const controller::Plan& plan);
 std::vector<std::string> detour_texts(const controller::FabricFile& file,
                                       const controller::Plan& plan);
 void print_detours(const controller::FabricFile& file, const controller::Plan& plan);
 
-// Why jobs have no place, with their places in the file.
+// Returns why jobs have no place, with their places in the file.
 control::ConfigErrors errors_of(const controller::FabricFile& file,
                                 const std::vector<controller::Refusal>& refusals);
 
-// Why not all switches have what they were to have, and what the others have.
+// Tells why not all switches have what they were to have, and what the others have.
 std::string text_of(const controller::FabricFile& file,
                     const controller::TransactionFailure& failure);
 tl::expected<void, controller::TransactionFailure> install_all(

@@ -23,7 +23,7 @@ using nlohmann::json;
 
 namespace {
 
-// One that was mistyped is not to appear in silence.
+// A directory whose name was mistyped is not to appear in silence.
 tl::expected<void, std::string> make_directory(const std::string& directory) {
   std::error_code error;
   if (std::filesystem::is_directory(directory, error)) {

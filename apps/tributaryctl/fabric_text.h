@@ -16,21 +16,21 @@ namespace tributary::ctl {
 
 using PlacedJobs = std::vector<controller::PlacedJob>;
 
-// "-" for the trees of a protocol without groups.
+// Returns "-" for the trees of a protocol without groups.
 std::string group_text(wire::Ipv4Address group);
 
-// One row per switch of every tree.
+// Prints one row per switch of every tree.
 void print_placement(const controller::FabricFile& fabric, const PlacedJobs& placed);
 void print_environments(const controller::FabricFile& fabric, const PlacedJobs& placed);
 nlohmann::json to_json(const controller::FabricFile& fabric, const PlacedJobs& placed);
 nlohmann::json to_json(const controller::FabricFile& fabric,
                        const std::vector<controller::SwitchChange>& changes);
 
-// A file of the job, "job-7.env", for `set -a; . job-7.env` and systemd's EnvironmentFile.
+// Writes a file of the job, "job-7.env", for `set -a; . job-7.env` and systemd's EnvironmentFile.
 tl::expected<void, std::string> write_environment(std::uint32_t job,
                                                   const control::Environment& environment,
                                                   const std::string& directory);
-// Of all jobs.
+// Writes the files of all jobs.
 tl::expected<void, std::string> write_environments(const controller::FabricFile& fabric,
                                                    const PlacedJobs& placed,
                                                    const std::string& directory);

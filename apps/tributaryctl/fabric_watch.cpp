@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `tributaryctl fabric watch`: the trees follow the file and the fabric.
+// With `tributaryctl fabric watch`, the trees follow the file and the fabric.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -26,10 +26,10 @@ using nlohmann::json;
 
 using Jobs = std::set<std::uint32_t>;
 
-// What one look at the fabric came to.
+// A Look is what one look at the fabric came to.
 struct Look {
   std::vector<SwitchChange> changed;
-  SeedChanges seeds;                  // that switches were given
+  SeedChanges seeds;                  // those that switches were given
   std::vector<std::string> problems;  // of the file, of switches, of jobs
   std::vector<std::string> detours;   // of jobs that have found another way
 
@@ -44,7 +44,7 @@ struct Look {
 struct Refused {
   std::vector<SwitchChange> changes;
   std::string why;
-  unsigned looks = 1;  // that it waits
+  unsigned looks = 1;  // for which it waits
   unsigned left = 1;
 };
 
@@ -91,7 +91,8 @@ class Watch {
     return silent;
   }
 
-  // Of switches that say nothing. One that refuses, or says what is not understood, is there.
+  // Returns whether all switches that do not answer are gone. One that refuses, or says what is not
+  // understood, is there.
   bool all_silent_are_gone(const LiveFabric& live) const {
     using Kind = control::CallError::Kind;
     for (std::size_t sw = 0; sw < file_.points.size(); ++sw) {
@@ -110,9 +111,9 @@ class Watch {
     look.problems.insert(look.problems.end(), live.faults().begin(), live.faults().end());
   }
 
-  // Of jobs that were taken out of the file and have ended: nobody sends through their trees. A
-  // file that is being written may lack some, and a job that was gone for good may be another
-  // controller's: so a job counts if it was there once, and was not at two looks.
+  // Returns the jobs that were taken out of the file and have ended: nobody sends through their
+  // trees. A file that is being written may lack some, and a job that was gone for good may be
+  // another controller's: so a job counts if it was there once, and was not at two looks.
   Jobs ended_jobs(const LiveFabric& live) {
     Jobs gone = known_;
     for (const auto& job : file_.jobs) {
@@ -125,7 +126,7 @@ class Watch {
     }
     Jobs ended;
     for (const auto job : gone) {
-      told_.erase(job);  // who ends a job may take its file away
+      told_.erase(job);  // whoever ends a job may take its file away
       if (live.all_answer() && !installed.contains(job)) {
         known_.erase(job);
       } else if (gone_before_.contains(job)) {
@@ -174,7 +175,7 @@ class Watch {
     }
   }
 
-  // What they set, when it is not what the file of the job has already.
+  // Writes what workers set, if it is not what the file of the job has already.
   void tell_workers(std::size_t place, const controller::PlacedJob& placed, Look& look) {
     auto environment = controller::environment_of(file_, place, placed);
     auto& told = told_[placed.id];
@@ -188,8 +189,8 @@ class Watch {
     told = std::move(environment);
   }
 
-  // Each job by itself: one that a switch refuses does not hold up the others. Whether the switches
-  // have what they are to have.
+  // Changes each job by itself, so that one that a switch refuses does not hold up the others.
+  // Returns whether the switches have what they are to have.
   bool change(std::uint32_t job, const std::vector<SwitchChange>& changes, LiveFabric& live,
               Look& look) {
     if (changes.empty()) {
@@ -220,7 +221,7 @@ class Watch {
   controller::Connections connections_;
   controller::StandingObjections objections_;
   Jobs known_;                    // jobs of this file, and of what it was before
-  Jobs gone_before_;              // of those, that were not in the file at the last look
+  Jobs gone_before_;              // those of them that were not in the file at the last look
   std::set<std::string> silent_;  // switches that did not answer at the last look
   std::map<std::uint32_t, Refused> refused_;
   std::map<std::uint32_t, control::Environment> told_;  // by job: what its file has

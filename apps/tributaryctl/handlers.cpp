@@ -8,7 +8,7 @@ namespace {
 
 using nlohmann::json;
 
-// Whether exactly one kind is asked for, and all of it.
+// Tells what is wrong unless exactly one kind is asked for, and all of it is given.
 const char* complaint_about(const HandlerOptions& wanted) {
   if (wanted.file.empty() == wanted.expression.empty()) {
     return "name one shared object, or give --expression and --type, as in `tributaryctl handler "

@@ -8,8 +8,8 @@
 
 namespace tributary::ctl {
 
-// What is to be loaded, and under which number: a shared object, or an expression over elements of
-// a type.
+// HandlerOptions tell what is to be loaded, and under which number: a shared object, or an
+// expression over elements of a type.
 struct HandlerOptions {
   std::uint32_t number = 0;
   std::string file;

@@ -13,11 +13,11 @@ using controller::silence_s;
 using controller::TreeUse;
 using nlohmann::json;
 
-// What the switches say of one job.
+// A JobUse is what the switches tell of one job.
 struct JobUse {
   std::set<std::uint32_t> trees;
   std::set<std::string> switches;
-  std::optional<double> idle_s;  // of the part that was heard last
+  std::optional<double> idle_s;  // silence of the part that was heard last
 
   json to_json(std::uint32_t job) const {
     return {{"job", job},

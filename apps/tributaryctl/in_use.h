@@ -8,7 +8,7 @@
 
 namespace tributary::ctl {
 
-// Why nothing was removed: which jobs use which trees.
+// Tells why nothing was removed: which jobs use which trees.
 ExitCode report_in_use(const Options& options, const std::vector<controller::TreeUse>& uses);
 
 }  // namespace tributary::ctl

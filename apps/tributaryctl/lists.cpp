@@ -33,13 +33,13 @@ tl::expected<void, ExitCode> check_switch(const Options& options, const std::str
       "no switch `" + name + "`; there are " + control::joined({names.begin(), names.end()})));
 }
 
-// What a daemon answered, and the rows of it that were asked for.
+// A Listing is what a daemon answered, and the rows of it that were asked for.
 struct Listing {
   json result;
   json rows;
 };
 
-// None of a switch that there is not: an empty list would say that all is well with it.
+// Fails for a switch that does not exist: an empty list would say that all is well with it.
 tl::expected<Listing, ExitCode> fetch(const Options& options, const std::string& method,
                                       const ListOptions& list) {
   auto result = call_daemon(options, method, {{"limit", list.limit}});

@@ -8,7 +8,7 @@
 
 namespace tributary::ctl {
 
-// Filters and limits of a list.
+// ListOptions are the filters and limits of a list.
 struct ListOptions {
   std::string switch_name;  // empty: all
   std::uint64_t limit = 1000;
@@ -22,7 +22,7 @@ ExitCode show_handlers(const Options& options);
 ExitCode show_counters(const Options& options);
 ExitCode show_status(const Options& options);
 
-// One call on a connection of its own.
+// Makes one call on a connection of its own.
 tl::expected<nlohmann::json, control::CallError> call_daemon(const Options& options,
                                                              const std::string& method,
                                                              nlohmann::json params);

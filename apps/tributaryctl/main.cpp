@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tributaryctl: an ordinary client of the control protocol.
+// tributaryctl is an ordinary client of the control protocol.
 #include <algorithm>
 #include <cstdio>
 #include <functional>
@@ -23,7 +23,7 @@ namespace {
 
 using namespace tributary::ctl;
 
-// Everything the command line can say, and what is then to be done.
+// A CommandLine has everything the command line can say, and what is then to be done.
 struct CommandLine {
   CLI::App app{"Looks into a running tributaryd, and steers it", "tributaryctl"};
   Options options;

@@ -53,7 +53,7 @@ const char* code_name(const control::CallError& error) {
   return "failed";
 }
 
-// "FILE:LINE:COLUMN: message (hint)" for each error of a configuration.
+// Each error of a configuration is printed as "FILE:LINE:COLUMN: message (hint)".
 void print_details(const nlohmann::json& details) {
   if (details.is_object() && details.contains("changes")) {
     for (const auto& change : details["changes"]) {

@@ -13,10 +13,10 @@
 
 namespace tributary::ctl {
 
-// What the process ends with (docs/reference/tributaryctl.md).
+// The process ends with one of these (docs/reference/tributaryctl.md).
 enum class ExitCode { ok = 0, failed = 1, usage = 2, no_daemon = 3, denied = 4, timeout = 5 };
 
-// The global options.
+// These are the global options.
 struct Options {
   std::string socket = "/run/tributary/control.sock";
   bool json = false;
@@ -27,18 +27,18 @@ struct Options {
   }
 };
 
-// One JSON document, indented, on standard output.
+// Prints one JSON document, indented, on standard output.
 void print_json(const nlohmann::json& value);
-// What went well: for programs that document, for people a line.
+// Prints what went well: that document for programs, a line for people.
 ExitCode print_result(const Options& options, const nlohmann::json& result,
                       const std::string& line);
 
-// An error for people on standard error, or for programs on standard output.
+// Reports an error for people on standard error, or for programs on standard output.
 ExitCode report(const Options& options, ExitCode code, const std::string& name,
                 const std::string& message, const nlohmann::json& details = nullptr);
 ExitCode report(const Options& options, const control::CallError& error);
 
-// How a table shows the parent of a tree's root. No port can be called so.
+// A table shows this as the parent of a tree's root. No port can be called so.
 inline constexpr const char* root_parent = "(root)";
 
 using Cells = std::vector<std::string>;
@@ -46,13 +46,13 @@ struct Heading {
   std::string title;
   bool right = false;  // numbers are aligned to the right
 };
-// Columns as wide as their widest cell.
+// The columns are as wide as their widest cell.
 void print_table(const std::vector<Heading>& headings, const std::vector<Cells>& rows);
 
-// "7, 8"
+// Joins numbers as in "7, 8".
 std::string joined(const std::set<std::uint32_t>& numbers);
 
-// For people: "1.5 Gbit/s", "64 MiB", "3 min 2 s".
+// These return texts for people: "1.5 Gbit/s", "64 MiB", "3 min 2 s".
 std::string rate_for_people(double bits_per_second);
 std::string bytes_for_people(double bytes);
 std::string seconds_for_people(double seconds);

@@ -11,7 +11,7 @@
 namespace tributary::ctl {
 namespace {
 
-// Hands over what has come; false at the end.
+// Hands over what has come; returns false at the end.
 bool pass(int from, int to) {
   std::array<char, 65536> chunk{};
   const ssize_t got = read(from, chunk.data(), chunk.size());

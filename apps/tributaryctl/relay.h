@@ -5,8 +5,8 @@
 
 namespace tributary::ctl {
 
-// Joins standard input and output with the control socket, until one of them ends: what another
-// machine's tributaryctl starts by ssh.
+// Joins standard input and output with the control socket, until one of them ends. Another
+// machine's tributaryctl starts this by ssh.
 ExitCode relay(const Options& options);
 
 }  // namespace tributary::ctl

@@ -10,13 +10,13 @@
 
 namespace tributary::ctl {
 
-// A value as people read it, "-" if there is none.
+// Returns a value as people read it, "-" if there is none.
 std::string plain(const nlohmann::json& value);
 
-// A table, on standard output.
+// Prints a table on standard output.
 void print_rows(const nlohmann::json& rows, std::span<const Column> columns);
 
-// The rows of a result, without those of other switches.
+// Returns the rows of a result, without those of other switches.
 nlohmann::json rows_of(const nlohmann::json& result, const std::string& switch_name);
 
 }  // namespace tributary::ctl

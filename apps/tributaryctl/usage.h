@@ -7,13 +7,13 @@
 
 namespace tributary::ctl {
 
-// What is wrong with a command line that `app` did not take, and what may have been meant.
+// Tells what is wrong with a command line that `app` did not take, and what may have been meant.
 std::string usage_complaint(const CLI::App& app, const CLI::ParseError& error);
 
-// Seconds from `least` to `most`; unlike CLI::Range, not "nan" either.
+// Accepts seconds from `least` to `most`; unlike CLI::Range, it does not take "nan".
 CLI::Validator seconds_between(double least, double most);
 
-// A whole number without a sign: CLI11 itself takes -1 for the greatest that there is.
+// Accepts a whole number without a sign: CLI11 itself takes -1 for the greatest that there is.
 CLI::Validator whole_number();
 
 }  // namespace tributary::ctl

@@ -19,7 +19,7 @@ struct Sample {
 
 constexpr std::uint64_t ports_max = 10000;
 
-// What is told by the second, and the counters that it is the sum of.
+// A Rate is told by the second; it is the sum of these counters.
 struct Rate {
   const char* name;
   std::vector<const char*> counters;
@@ -49,7 +49,7 @@ tl::expected<Sample, control::CallError> sample(control::Client& client) {
   return taken;
 }
 
-// {"port": "leaf1:h1", "rx_packets_per_second": ..., ...} for each port.
+// Returns {"port": "leaf1:h1", "rx_packets_per_second": ..., ...} for each port.
 json rates(const Sample& before, const Sample& after) {
   const double seconds = std::chrono::duration<double>(after.at - before.at).count();
   json rows = json::array();

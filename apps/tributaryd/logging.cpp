@@ -26,7 +26,7 @@ constexpr std::size_t queue_bytes = 65536;
 constexpr std::size_t message_bytes = 16384;
 constexpr std::chrono::milliseconds flush_timeout{500};
 
-// systemd.exec(5): JOURNAL_STREAM names the journal's socket as "device:inode".
+// JOURNAL_STREAM names the journal's socket as "device:inode" (systemd.exec(5)).
 bool stderr_is_journal() {
   const char* journal = std::getenv("JOURNAL_STREAM");
   struct stat file = {};
@@ -73,7 +73,7 @@ std::string notice(std::uint64_t missing) {
                      missing);
 }
 
-// Never destroyed: threads of DPDK log as long as the process lives.
+// The queue is never destroyed: threads of DPDK log as long as the process lives.
 control::LogQueue& queue() {
   static auto* const made = new control::LogQueue(STDERR_FILENO, queue_bytes, notice);
   return *made;

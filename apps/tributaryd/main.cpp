@@ -16,7 +16,7 @@
 
 namespace {
 
-// The start would fail. It may be another host's file, so that it is good nevertheless.
+// With this file the start would fail. It may be another host's, so that it is good nevertheless.
 void warn_of_control_socket(const std::string& file, const std::string& socket) {
   if (const auto missing = tributary::control::missing_directory(socket)) {
     std::fprintf(stderr,

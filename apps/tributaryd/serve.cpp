@@ -57,9 +57,10 @@ int serve(const control::DaemonConfig& config) {
     spdlog::error("{}", server.error());
     return 1;
   }
-  // Not before: a start that takes long, for its memory, ends at once.
+  // Signals are not caught before: one ends a start that takes long, to get its memory, at once.
   apps::catch_signals();
-  // Not before: another daemon may have these ports, and would see every packet forwarded twice.
+  // Nothing is forwarded before: another daemon may have these ports, and each packet would be
+  // forwarded twice.
   dataplane.launch();
   spdlog::info("tributaryd {}: switches {}, control socket {}", TRIBUTARY_VERSION,
                config.switches.size(), config.control_socket);
