@@ -10,12 +10,12 @@
 
 namespace tributary::test {
 
-// One aggregation tree of a PANAMA job: the part a controller has in a fabric.
+// This is one aggregation tree of a PANAMA job: the part that a controller has in a fabric.
 struct AggregationTree {
   std::uint32_t job = 1;
   std::uint16_t tree = 0;
   wire::Ipv4Address group;
-  std::vector<std::size_t> hosts;  // of the ranks; each once
+  std::vector<std::size_t> hosts;  // of the ranks; each is there once
   std::size_t root = 0;            // switch
   std::uint16_t quorum = 0;        // 0: all
 };

@@ -11,8 +11,8 @@
 #include "wire/ethernet.h"
 #include "wire/ipv4.h"
 
-// Canary packets for tests: every field has a valid default, so that a test says only what it is
-// about.
+// These make Canary packets for tests: every field has a valid default, so that a test says only
+// what it is about.
 namespace tributary::test {
 
 struct CanarySpec {
@@ -45,12 +45,12 @@ struct CanarySpec {
   PortIndex ingress = 0;
 };
 
-// The counter that a packet of this kind may carry; of several the lowest.
+// Returns the counter that a packet of this kind may carry; if there are several, the lowest.
 std::uint16_t valid_counter(wire::CanaryKind kind, std::uint16_t hosts);
-// Kinds that have nothing to say but their header.
+// Returns whether packets of this kind have nothing to tell but their header.
 bool is_without_payload(wire::CanaryKind kind);
 
-// A complete, sealed frame, or null if the pool is empty. `payload` is whole elements.
+// Makes a complete, sealed frame, or null if the pool is empty. `payload` is whole elements.
 PacketPtr make_canary(PacketPool& pool, const CanarySpec& spec, std::span<const std::byte> payload);
 
 template <typename T>
@@ -58,8 +58,8 @@ PacketPtr make_canary(PacketPool& pool, const CanarySpec& spec, const std::vecto
   return make_canary(pool, spec, std::as_bytes(std::span(elements)));
 }
 
-// Where the Canary header of a frame made by make_canary (or rewritten by an engine) lies; null if
-// the frame is shorter.
+// Returns where the Canary header of a frame made by make_canary (or rewritten by an engine) lies;
+// null if the frame is shorter.
 wire::CanaryHeader* canary_header(Packet& packet);
 
 // Seals the Canary packet in a frame again after a test has tampered with it; nothing happens if

@@ -17,9 +17,9 @@
 
 namespace tributary::host::test {
 
-// The ranks of a job over several interfaces, in memory: what each has written for a neighbour lies
-// in a pipe until that reads it. Whoever drives it says who begins an allreduce, who moves, and how
-// much. A rank that fails tells its neighbours why, as one on sockets does.
+// A CubeWorld has the ranks of a job over several interfaces, in memory: what each has written for
+// a neighbour lies in a pipe until that reads it. Whoever drives it says who begins an allreduce,
+// who moves, and how much. A rank that fails tells its neighbours why, as one on sockets does.
 class CubeWorld {
  public:
   CubeWorld(CubeLayout::Kind kind, std::uint32_t size, std::uint32_t interfaces) {
@@ -33,7 +33,7 @@ class CubeWorld {
     }
   }
 
-  // The rank's next allreduce, when the one before is over.
+  // Begins the rank's next allreduce, when the one before is over.
   void begin(std::size_t rank, const Buffers& buffers, std::size_t grain = 1) {
     auto& one = *ranks_[rank];
     one.mine = RingAnnouncement::of(RingAnnouncement::Kind::allreduce, buffers, 0);
@@ -48,7 +48,7 @@ class CubeWorld {
   }
   std::size_t size() const { return ranks_.size(); }
   std::size_t streams(std::size_t rank) const { return ranks_[rank]->neighbours.size(); }
-  // Moves up to `most` bytes to or from the pipe of a stream; how many.
+  // Moves up to `most` bytes to or from the pipe of a stream, and returns how many.
   std::size_t send(std::size_t rank, std::size_t stream, std::size_t most) {
     auto& one = *ranks_[rank];
     if (one.failure || !one.schedule) {
@@ -78,7 +78,7 @@ class CubeWorld {
     }
     return n;
   }
-  // This rank goes no further, and says why.
+  // From now on this rank goes no further, and tells why.
   void fail(std::size_t rank, const Error& why) {
     auto& one = *ranks_[rank];
     if (one.failure) {
@@ -98,7 +98,7 @@ class CubeWorld {
       }
     }
   }
-  // The same, between it and one neighbour.
+  // Cuts what passes between a rank and one neighbour.
   void cut_stream(std::size_t rank, std::size_t stream) {
     auto& one = *ranks_[rank];
     auto& other = *ranks_[one.neighbours[stream].rank];
@@ -142,7 +142,7 @@ class CubeWorld {
     std::unique_ptr<CubeSchedule> schedule;
     std::deque<CubeWriter> writers;
     std::deque<CubeReader> readers;
-    std::vector<CubeHeader> headers;           // of what comes
+    std::vector<CubeHeader> headers;           // of what comes in
     std::vector<std::deque<std::byte>> pipes;  // to the neighbours
     std::vector<bool> is_cut;
     std::vector<std::size_t> back;  // the neighbours' streams to this rank

@@ -9,7 +9,7 @@
 
 namespace tributary::test {
 
-// What operators see: "no_route", "canary_crc"; empty where there is no such reason.
+// Returns what operators see: "no_route", "canary_crc"; empty if there is no such reason.
 inline std::string name_of(DropReason reason) {
   const auto all = protocols::drop_reasons();
   const auto found = std::find_if(all.begin(), all.end(),

@@ -15,7 +15,7 @@
 
 namespace tributary::test {
 
-// What an engine wants sent: a complete frame by `port`, or by its destination (no_port).
+// Sent is what an engine wants sent: a complete frame by `port`, or by its destination (no_port).
 struct Sent {
   PacketPtr packet;
   PortIndex port = no_port;
@@ -24,7 +24,7 @@ struct Sent {
   std::optional<wire::Ipv4Address> towards{};
 };
 
-// One of these figures; ~0 if there is none of that name.
+// Returns the figure of that name; ~0 if there is none.
 inline std::uint64_t figure_among(const std::vector<engine::Figure>& figures,
                                   std::string_view name) {
   for (const auto& figure : figures) {
@@ -38,8 +38,9 @@ inline std::uint64_t figure_of(const engine::TreeStatus& tree, std::string_view 
   return figure_among(tree.figures, name);
 }
 
-// Plays the switch around one engine: counts what enters, settles what leaves. The ledger has to
-// balance after every call, and what the engine says of a frame has to be right.
+// An EngineHarness plays the switch around one engine: it counts what enters, and settles what
+// leaves. The ledger has to balance after every call, and what the engine says of a frame has to be
+// right.
 class EngineHarness {
  public:
   explicit EngineHarness(engine::Engine& engine, unsigned cores = 1)
@@ -63,7 +64,7 @@ class EngineHarness {
     burst.push_back(std::move(packet));
     return process(std::move(burst), now);
   }
-  // A packet of a block that another core owns.
+  // Hands over a packet of a block that another core owns.
   std::vector<Sent> gather(PacketPtr packet, Time now) {
     std::vector<engine::Arrival> burst;
     auto frame = engine::parse_frame(*packet);
@@ -76,7 +77,7 @@ class EngineHarness {
     engine_.merge(PacketList(std::move(partial_sum)), now, actions_);
     return settle();
   }
-  // What is to go to the other cores since they were asked for.
+  // These return what is to go to the other cores since they were asked last.
   std::vector<PacketPtr> passed_on() { return taken(actions_.passed_on()); }
   std::vector<PacketPtr> partial_sums() { return taken(actions_.partial_sums()); }
 
@@ -91,7 +92,7 @@ class EngineHarness {
   std::uint64_t losses(DropReason reason) const {
     return ledger.losses[static_cast<std::size_t>(reason)];
   }
-  // A figure of the engine; ~0 if it has none of that name.
+  // Returns a figure of the engine; ~0 if it has none of that name.
   std::uint64_t figure(std::string_view name) const {
     return figure_among(engine_.figures(), name);
   }

@@ -16,8 +16,8 @@
 #include "reduce/element_types.h"
 #include "wire/element.h"
 
-// What an expression (docs/reference/handlers.md) makes of two elements: read and computed at once,
-// element by element, without any of the code under test.
+// This is what an expression (docs/reference/handlers.md) makes of two elements: read and computed
+// at once, element by element, without any of the code under test.
 namespace tributary::test {
 
 __extension__ typedef __int128 WideInteger;
@@ -25,7 +25,7 @@ __extension__ typedef __int128 WideInteger;
 template <typename T>
 inline constexpr bool is_whole = std::is_integral_v<T>;
 
-// In what a type is computed.
+// A type is computed in these lanes.
 template <typename T>
 using LaneOf = std::conditional_t<
     std::is_same_v<T, double>, double,
@@ -126,7 +126,7 @@ L greater(L a, L b) {
   return is_no_number(a) ? a : is_no_number(b) ? b : b < a ? a : b;
 }
 
-// Of a text that is right.
+// Precondition: the text is right.
 template <typename L>
 class ExpressionReference {
  public:
@@ -188,7 +188,7 @@ class ExpressionReference {
     return condition != 0 ? yes : no;
   }
 
-  // From what is done last to what is done first.
+  // Levels go from what is done last to what is done first.
   L level(std::size_t number) {
     static const std::vector<std::vector<std::string_view>> levels = {{"||"},
                                                                       {"&&"},
@@ -292,7 +292,7 @@ class ExpressionReference {
   std::map<std::string, L> values_;
 };
 
-// An element, from what it is computed in.
+// Returns an element, from what it is computed in.
 template <typename T>
 T cut(LaneOf<T> value) {
   return static_cast<T>(value);
@@ -304,7 +304,7 @@ T expected(std::string_view text, T acc, T in) {
   return cut<T>(ExpressionReference<L>(text, static_cast<L>(acc), static_cast<L>(in)).result());
 }
 
-// The same bits, or NaNs both.
+// Returns whether both have the same bits, or are NaNs.
 template <typename T>
 bool is_same(T a, T b) {
   if (std::memcmp(&a, &b, sizeof a) == 0) {

@@ -11,8 +11,8 @@
 
 namespace tributary::test {
 
-// A two-level fat tree: every leaf is linked to every spine, every host is behind a leaf's routed
-// port. Host h of leaf l (from 1) is 10.l.h.2.
+// A FatTree has two levels: every leaf is linked to every spine, every host is behind a leaf's
+// routed port. Host h of leaf l (from 1) is 10.l.h.2.
 struct FatTree {
   unsigned leaves = 4;
   unsigned hosts_per_leaf = 2;

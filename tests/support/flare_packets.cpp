@@ -6,7 +6,7 @@
 namespace tributary::test {
 namespace {
 
-// What both headers have in common.
+// Fills in what both headers have in common.
 template <typename Header>
 Header begin_header(const FlareSpec& spec, std::size_t elements) {
   Header header;

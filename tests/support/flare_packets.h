@@ -13,8 +13,8 @@
 #include "wire/ipv4.h"
 #include "wire/multicast.h"
 
-// Flare packets for tests: every field has a valid default, so that a test says only what it is
-// about.
+// These make Flare packets for tests: every field has a valid default, so that a test says only
+// what it is about.
 namespace tributary::test {
 
 struct FlareSpec {
@@ -39,7 +39,7 @@ struct FlareSpec {
   PortIndex ingress = 0;
 };
 
-// A complete, sealed frame, or null if the pool is empty. `payload` is whole elements.
+// Makes a complete, sealed frame, or null if the pool is empty. `payload` is whole elements.
 PacketPtr make_flare(PacketPool& pool, const FlareSpec& spec, std::span<const std::byte> payload);
 
 template <typename T>
@@ -47,7 +47,7 @@ PacketPtr make_flare(PacketPool& pool, const FlareSpec& spec, const std::vector<
   return make_flare(pool, spec, std::as_bytes(std::span(elements)));
 }
 
-// One shard of a sparse block, an only one unless a test says otherwise.
+// This is one shard of a sparse block, the only one unless a test says otherwise.
 struct FlareSparseSpec : FlareSpec {
   wire::FlareForm form = wire::FlareForm::pairs;
   std::uint64_t edition = 0;
@@ -58,11 +58,11 @@ struct FlareSparseSpec : FlareSpec {
   std::uint8_t shards = 1;
 };
 
-// As make_flare(); `payload` is whole pairs, or elements.
+// Makes a frame as make_flare() does; `payload` is whole pairs, or elements.
 PacketPtr make_flare_sparse(PacketPool& pool, const FlareSparseSpec& spec,
                             std::span<const std::byte> payload);
 
-// Where the Flare header of a frame lies; null if the frame is shorter.
+// These return where the Flare header of a frame lies; null if the frame is shorter.
 wire::FlareHeader* flare_header(Packet& packet);
 wire::FlareSparseHeader* flare_sparse_header(Packet& packet);
 

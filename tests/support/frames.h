@@ -16,7 +16,7 @@
 #include "wire/transport.h"
 #include "wire/vlan.h"
 
-// Builds ordinary frames for tests: valid unless a test damages them afterwards.
+// These build ordinary frames for tests: valid unless a test damages them afterwards.
 namespace tributary::test {
 
 using Ip = wire::Ipv4Address;
@@ -38,7 +38,7 @@ inline PacketPtr make_frame(PacketPool& pool, const wire::MacAddress& destinatio
   return packet;
 }
 
-// Link-layer and network addresses of one packet.
+// Endpoints are the link-layer and network addresses of one packet.
 struct Endpoints {
   wire::MacAddress source_mac;
   wire::MacAddress destination_mac;
@@ -74,7 +74,8 @@ inline PacketPtr make_ip(PacketPool& pool, const Endpoints& ends, std::uint8_t p
   return packet;
 }
 
-// The header in front of a datagram without one; `Header` is that of either version of IP.
+// Writes the UDP header in front of a datagram without one; `Header` is that of either version of
+// IP.
 template <typename Header>
 void write_udp(const Header& ip, wire::MutableBytes datagram, std::uint16_t source_port,
                std::uint16_t destination_port) {
@@ -119,7 +120,7 @@ inline PacketPtr make_arp(PacketPool& pool, std::uint16_t operation, const Endpo
   return packet;
 }
 
-// The frame with a VLAN tag, which has this control field.
+// Returns the frame with a VLAN tag, which has this control field.
 inline PacketPtr tagged(PacketPtr packet, unsigned control) {
   packet->offset = static_cast<std::uint16_t>(packet->offset - sizeof(wire::VlanTag));
   packet->length += static_cast<std::uint32_t>(sizeof(wire::VlanTag));
@@ -130,7 +131,7 @@ inline PacketPtr tagged(PacketPtr packet, unsigned control) {
   header.tag.control = static_cast<std::uint16_t>(control);
   return packet;
 }
-// Takes the tag off, and says what its control field was; no value if there is none.
+// Takes the tag off, and returns what its control field was; no value if there is none.
 inline std::optional<unsigned> take_tag(Packet& packet) {
   if (ethernet_of(packet).type.value() != wire::ethertype::vlan) {
     return std::nullopt;

@@ -10,12 +10,12 @@
 #include "wire/ip_address.h"
 #include "wire/ipv6.h"
 
-// Frames of IPv6.
+// These build frames of IPv6.
 namespace tributary::test {
 
 using Ip6 = wire::IpAddress;
 
-// 2001:db8:NET::HOST
+// Returns 2001:db8:NET::HOST.
 constexpr Ip6 ip6(std::uint16_t net, std::uint16_t host) {
   return Ip6::of_halves(0x20010db800000000 | std::uint64_t{net} << 16, host);
 }
@@ -93,7 +93,7 @@ inline PacketPtr extended(PacketPool& pool, Packet& packet, std::uint8_t type) {
   return longer;
 }
 
-// A neighbour solicitation from `ends.source` for `target`, or an advertisement of it.
+// Makes a neighbour solicitation from `ends.source` for `target`, or an advertisement of it.
 inline PacketPtr make_neighbour(PacketPool& pool, std::uint8_t type, const Endpoints6& ends,
                                 const Ip6& target, std::uint32_t flags = 0) {
   struct [[gnu::packed]] Message {
@@ -126,7 +126,7 @@ inline PacketPtr make_advertisement(PacketPool& pool, const Endpoints6& ends,
   return make_neighbour(pool, wire::Icmp6Header::neighbour_advertisement, ends, ends.source, flags);
 }
 
-// A host asks for routers; without an address (Ip6()) it does not say its link-layer address.
+// Makes a host ask for routers; without an address (Ip6()) it does not tell its link-layer address.
 inline PacketPtr make_router_solicitation(PacketPool& pool, const wire::MacAddress& source_mac,
                                           const Ip6& source) {
   constexpr auto all_routers = Ip6::of_halves(0xff02000000000000, 2);

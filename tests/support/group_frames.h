@@ -16,7 +16,7 @@
 #include "wire/multicast.h"
 #include "wire/transport.h"
 
-// What the packets of protocols have in common that go to multicast groups. A Spec is a structure
+// The packets of protocols that go to multicast groups have this in common. A Spec is a structure
 // of the protocol's own, of which these members are needed: group, source, source_mac, tos, ttl,
 // udp_port and ingress.
 namespace tributary::test {
@@ -44,7 +44,7 @@ wire::Ipv4Header group_ip(const Spec& spec, std::size_t udp_bytes) {
   return ip;
 }
 
-// A complete frame with that header, which is sealed already, or null if the pool is empty.
+// Makes a complete frame with that header, which is sealed already, or null if the pool is empty.
 template <typename Spec, typename Header>
 PacketPtr make_group_frame(PacketPool& pool, const Spec& spec, std::uint16_t source_port,
                            const Header& header, std::span<const std::byte> payload) {
@@ -68,7 +68,7 @@ PacketPtr make_group_frame(PacketPool& pool, const Spec& spec, std::uint16_t sou
   return packet;
 }
 
-// Where the protocol's header of a frame lies; null if the frame is shorter.
+// Returns where the protocol's header of a frame lies; null if the frame is shorter.
 template <typename Header>
 Header* header_behind_udp(Packet& packet) {
   wire::MutableCursor cursor(packet.bytes());
@@ -87,7 +87,7 @@ void reseal_behind_udp(Packet& packet) {
   const auto bytes = header->elements.value() * wire::element_bytes(header->element_type);
   const auto payload = packet.bytes().subspan(headers_before_protocol + sizeof *header);
   if (payload.size() >= bytes) {
-    seal(*header, payload.first(bytes));  // the protocol's
+    seal(*header, payload.first(bytes));  // this is the protocol's own
   }
 }
 

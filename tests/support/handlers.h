@@ -15,7 +15,7 @@
 #include "reduce/handlers/table.h"
 #include "wire/element.h"
 
-// Handlers of i32 for tests, and what loads them.
+// These are handlers of i32 for tests, and what loads them.
 namespace tributary::test {
 
 class IntHandler : public reduce::Handler {
@@ -46,7 +46,8 @@ class IntHandler : public reduce::Handler {
   std::string name_ = "of a test";
 };
 
-// a + b - 1: of so many sums the total less one each time that two were combined.
+// OneLess computes a + b - 1: the result is the total, less one for each time that two were
+// combined.
 class OneLess final : public IntHandler {
  public:
   static constexpr std::uint64_t usual_mark = 0x1234'5678'9abc'def1;
@@ -63,7 +64,8 @@ class OneLess final : public IntHandler {
   }
 };
 
-// Of two lists that fall the best, as many as one of them has: so it matters where lists end.
+// BestOfLists makes of two lists that fall the best elements, as many as one of them has: so it
+// matters where lists end.
 class BestOfLists final : public IntHandler {
  public:
   BestOfLists() : IntHandler(0xbe57) {}
@@ -79,7 +81,7 @@ class BestOfLists final : public IntHandler {
   }
 };
 
-// Under a number while it lives.
+// The handler has a number while this lives.
 class LoadedHandler {
  public:
   LoadedHandler(unsigned number, std::unique_ptr<reduce::Handler> handler) : number_(number) {

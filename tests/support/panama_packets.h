@@ -11,8 +11,8 @@
 #include "wire/ethernet.h"
 #include "wire/ipv4.h"
 
-// PANAMA packets for tests: every field has a valid default, so that a test says only what it is
-// about.
+// These make PANAMA packets for tests: every field has a valid default, so that a test says only
+// what it is about.
 namespace tributary::test {
 
 struct PanamaSpec {
@@ -41,7 +41,7 @@ struct PanamaSpec {
   PortIndex ingress = 0;
 };
 
-// A complete, sealed frame, or null if the pool is empty. `payload` is whole elements.
+// Makes a complete, sealed frame, or null if the pool is empty. `payload` is whole elements.
 PacketPtr make_panama(PacketPool& pool, const PanamaSpec& spec, std::span<const std::byte> payload);
 
 template <typename T>
@@ -49,7 +49,7 @@ PacketPtr make_panama(PacketPool& pool, const PanamaSpec& spec, const std::vecto
   return make_panama(pool, spec, std::as_bytes(std::span(elements)));
 }
 
-// Where the PANAMA header of a frame lies; null if the frame is shorter.
+// Returns where the PANAMA header of a frame lies; null if the frame is shorter.
 wire::PanamaHeader* panama_header(Packet& packet);
 
 // Seals the PANAMA packet in a frame again after a test has tampered with it; nothing happens if

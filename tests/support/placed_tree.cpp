@@ -21,7 +21,7 @@ PortIndex port_named(const switching::SwitchConfig& config, std::string_view nam
   return static_cast<PortIndex>(found - config.ports.begin());
 }
 
-// A switch on the way to the root.
+// A Step is a switch on the way to the root.
 struct Step {
   bool reached = false;
   std::size_t parent = 0;
@@ -32,7 +32,7 @@ struct Step {
   std::vector<wire::Ipv4Address> child_addresses;
 };
 
-// Switches in the order of their distance from the root.
+// Returns the switches in the order of their distance from the root.
 std::vector<std::size_t> walk(const FabricSpec& fabric, std::size_t root,
                               std::vector<Step>& steps) {
   std::vector<std::size_t> order{root};

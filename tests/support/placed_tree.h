@@ -12,7 +12,7 @@
 
 namespace tributary::test {
 
-// What one switch has to know of a tree of a job, whatever protocol adds up in it.
+// A TreePart is what one switch has to know of a tree of a job, whatever protocol adds up in it.
 struct TreePart {
   std::size_t switch_index = 0;
   std::vector<PortIndex> children;
@@ -23,8 +23,8 @@ struct TreePart {
   std::uint16_t workers_below = 0;
 };
 
-// The parts of the switches on the shortest ways from the root to the hosts of the ranks, each of
-// which is there once; those below come first. Precondition: there are such ways.
+// Returns the parts of the switches on the shortest ways from the root to the hosts of the ranks,
+// each of which is there once; those below come first. Precondition: there are such ways.
 std::vector<TreePart> place_tree(const FabricSpec& fabric, std::size_t root,
                                  const std::vector<std::size_t>& hosts);
 

@@ -13,14 +13,15 @@
 
 #include "wire/element.h"
 
-// Contributions of every element type, and what every operator makes of them, without the code
-// under test.
+// These are contributions of every element type, and what every operator makes of them, without the
+// code under test.
 namespace tributary::test {
 
 using wire::ElementType;
 using wire::Operator;
 
-// 1, 2, 3 or 6; or 0 of an integer. An i4 has that number twice, a pair has it as its value.
+// Encodes 1, 2, 3 or 6, or, for integers, 0. An i4 has that number twice, a pair has it as its
+// value.
 inline std::vector<std::byte> encode(ElementType type, int value) {
   static const std::map<int, std::uint16_t> f16 = {
       {1, 0x3c00}, {2, 0x4000}, {3, 0x4200}, {6, 0x4600}};
@@ -70,7 +71,7 @@ inline std::vector<std::byte> encode(ElementType type, int value) {
     case ElementType::i64_i32:
       return with_index(std::int64_t{value});
     case ElementType::i64:
-    case ElementType::opaque4:  // these only handlers combine
+    case ElementType::opaque4:  // only handlers combine these
     case ElementType::opaque8:
     case ElementType::opaque16:
       break;
@@ -86,7 +87,7 @@ inline std::vector<std::byte> repeat(const std::vector<std::byte>& element, std:
   return all;
 }
 
-// Of the contributions 1, 2 and 3.
+// Returns what the contributions 1, 2 and 3 are reduced to.
 inline int expected(Operator op) {
   constexpr int results[wire::operator_count] = {6,         1, 3, 6, 1 & 2 & 3, 1 | 2 | 3,
                                                  1 ^ 2 ^ 3, 1, 1, 1, 1,         3};

@@ -23,7 +23,7 @@ Endpoints ends_of(const RoceSpec& spec) {
           mac(static_cast<std::uint8_t>(spec.destination.value())), spec.source, spec.destination};
 }
 
-// `bytes` behind the UDP header.
+// Makes a datagram with `bytes` bytes behind the UDP header.
 PacketPtr make_v6_datagram(PacketPool& pool, const RoceSpec& spec, std::size_t bytes) {
   const auto ends = ends_of(spec);
   return make_udp6(

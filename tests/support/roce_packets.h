@@ -10,7 +10,7 @@
 #include "wire/ipv4.h"
 #include "wire/roce.h"
 
-// Builds packets of RoCEv2 for tests, with the right ICRC.
+// These build packets of RoCEv2 for tests, with the right ICRC.
 namespace tributary::test {
 
 struct RoceSpec {
@@ -25,18 +25,19 @@ struct RoceSpec {
 };
 wire::IpAddress ipv6_of(wire::Ipv4Address address);
 
-// Null when the pool is exhausted. Bytes of RETH and immediate that nobody looks at have values.
+// Returns null when the pool is exhausted. Bytes of RETH and immediate that nobody looks at have
+// values.
 PacketPtr make_roce(PacketPool& pool, const RoceSpec& spec, wire::Bytes payload);
 
-// After a change of its bytes.
+// Seals a packet again after a change of its bytes.
 void reseal_roce(Packet& packet);
 bool has_right_icrc(Packet& packet);
 wire::RoceView roce_of(Packet& packet);
 
-// The opcode of a packet of a message by RDMA WRITE or by SEND.
+// Returns the opcode of a packet of a message by RDMA WRITE or by SEND.
 wire::RoceOpcode roce_opcode(bool is_send, bool first, bool last, bool immediate = false);
 
-// The INA header of a message whose packets have `mtu` payload bytes.
+// A GradientSpec describes the INA header of a message whose packets have `mtu` payload bytes.
 struct GradientSpec {
   std::uint32_t ring = 1;
   std::uint32_t run = 0x5eed;

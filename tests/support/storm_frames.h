@@ -15,7 +15,8 @@
 
 namespace tributary::test {
 
-// The frames of a storm: valid and damaged ones of all kinds, as a string of bytes says.
+// StormFrames are the frames of a storm: valid and damaged ones of all kinds, as a string of bytes
+// says.
 class StormFrames {
  public:
   StormFrames(const std::uint8_t* data, std::size_t size) : data_(data), size_(size) {}
@@ -27,7 +28,8 @@ class StormFrames {
   bool is_over() const { return at_ >= size_; }
   std::uint8_t byte() { return at_ < size_ ? data_[at_++] : std::uint8_t{0}; }
 
-  // A root and a leaf, with bridged and routed ports.
+  // The switch is the root of a tree or, for job 2, a leaf in it; its ports there are bridged and
+  // routed.
   static flare::TreeConfig tree_of(std::uint8_t job) {
     flare::TreeConfig tree;
     tree.job = job;
@@ -42,7 +44,7 @@ class StormFrames {
     return tree;
   }
 
-  // Few addresses, so that frames meet: hosts, gateways, the switch, groups, strangers.
+  // There are few addresses, so that frames meet: hosts, gateways, the switch, groups, strangers.
   Ip address() {
     static const Ip known[] = {Ip(10, 0, 0, 1),  Ip(10, 0, 0, 2),        Ip(10, 0, 2, 2),
                                Ip(10, 0, 3, 2),  Ip(10, 0, 255, 1),      Ip(10, 0, 0, 254),
@@ -92,7 +94,7 @@ class StormFrames {
                        std::vector<std::int32_t>(is_without_payload(spec.kind) ? 0 : elements));
   }
 
-  // Mostly a contribution, to one of few blocks.
+  // Makes mostly a contribution, to one of few blocks.
   PacketPtr flare() {
     const auto choice = byte();
     const auto kind = (choice >> 1) & 7;
@@ -114,7 +116,7 @@ class StormFrames {
     return make_flare(pool_, spec, std::vector<std::int32_t>(has_elements ? 1 + how % 2 : 0));
   }
 
-  // As address(), with some of one link.
+  // Draws as address() does, with some addresses of one link.
   Ip6 address6() {
     static const Ip6 known[] = {ip6(0, 1),
                                 ip6(0, 2),
@@ -199,7 +201,7 @@ class StormFrames {
     }
   }
 
-  // Flips bytes, cuts or stretches; most frames stay whole.
+  // Flips bytes, cuts or stretches the frame; most frames stay whole.
   void damage(Packet& packet) {
     for (auto times = byte() % 8 - 4; times > 0; --times) {
       const auto at = byte();
@@ -215,8 +217,8 @@ class StormFrames {
     }
   }
 
-  // With few VLANs, so that frames meet: two that are carried, none, one that is not and one that
-  // cannot be.
+  // There are few VLANs, so that frames meet: two that are carried, none, one that is not and one
+  // that cannot be.
   PacketPtr in_vlan(PacketPtr packet) {
     static const std::uint16_t vids[] = {0, 10, 20, 30, 4095};
     const auto choice = byte();

@@ -34,7 +34,7 @@ bool is_roce(const engine::Frame& frame) {
          frame.payload.size() >= sizeof(wire::BthHeader) + wire::icrc_bytes;
 }
 
-// What a gradient says of itself; any of it may stay as it was.
+// Changes what a gradient says of itself; any of it may stay as it was.
 void change_gradient(const wire::RoceView& gradient, std::uint64_t draw) {
   if (gradient.payload.size() >= sizeof(wire::InaHeader) && wire::peek_ina(gradient.payload)) {
     auto& header = *reinterpret_cast<wire::InaHeader*>(gradient.payload.data());
@@ -55,7 +55,7 @@ void change_gradient(const wire::RoceView& gradient, std::uint64_t draw) {
   }
 }
 
-// Which no network lets him change.
+// No network lets a stranger change his address.
 void send_from_own_address(wire::Ipv4Header& header, std::uint64_t draw) {
   header.source = wire::Ipv4Address(10, 250, 0, static_cast<std::uint8_t>(1 + draw % 250));
   wire::finish_ipv4(header);
@@ -78,7 +78,7 @@ bool is_panama(const engine::Frame& frame) {
   return frame.udp != nullptr && frame.udp->destination_port.value() == wire::panama_udp_port;
 }
 
-// False if it is damaged.
+// Returns false if it is damaged.
 bool forge_panama(const engine::Frame& parsed, std::mt19937_64& random) {
   const auto view = wire::parse_panama(parsed.payload);
   if (view.error != wire::PanamaError::none) {
@@ -108,7 +108,7 @@ bool is_flare(const engine::Frame& frame) {
   return frame.udp != nullptr && frame.udp->destination_port.value() == wire::flare_udp_port;
 }
 
-// False if it is damaged.
+// Returns false if it is damaged.
 bool forge_flare(const engine::Frame& parsed, std::mt19937_64& random) {
   const auto view = wire::parse_flare(parsed.payload);
   if (view.error != wire::FlareError::none) {

@@ -14,8 +14,8 @@
 
 namespace tributary::test {
 
-// One core of a switch on a virtual clock. After every burst the ledger must balance; at the end
-// every drop must be counted at a port, and every packet be back in the pool.
+// A SwitchBench is one core of a switch on a virtual clock. After every burst the ledger must
+// balance; at the end every drop must be counted at a port, and every packet be back in the pool.
 class SwitchBench {
  public:
   explicit SwitchBench(const switching::SwitchConfig& config, switching::CoreShare share = {},
@@ -82,7 +82,7 @@ class SwitchBench {
   HeapPacketPool pool;
   Time now = Time{} + std::chrono::seconds(1000);
   std::vector<PacketPtr> table_updates;
-  PacketList passed_on;  // to the other core, and what it is to merge
+  PacketList passed_on;  // to the other core; partial_sums are for it to merge
   PacketList partial_sums;
   std::vector<forwarding::QueueGauge> gauges;  // by port, for tests to fill
 
@@ -111,7 +111,7 @@ class SwitchBench {
     return packets;
   }
 
-  std::uint64_t strays_ = 0;  // that came by no port, and are dropped for it
+  std::uint64_t strays_ = 0;  // packets that came by no port, and are dropped for it
   switching::CoreShare share_;
   std::unique_ptr<switching::Switch> switch_;
 };

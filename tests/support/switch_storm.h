@@ -19,15 +19,15 @@
 
 namespace tributary::test {
 
-// Drives a switch of two cores that bridges, routes and aggregates with whatever a string of bytes
-// says: valid and damaged frames, time, ports that go down, reconfiguration, and when a core looks
-// at what the other one has for it. Aborts if a ledger does not balance after a step or if a packet
-// is missing at the end. For the fuzzer and the unit tests.
+// A SwitchStorm drives a switch of two cores that bridges, routes and aggregates with whatever a
+// string of bytes says: valid and damaged frames, time, ports that go down, reconfiguration, and
+// when a core looks at what the other one has for it. It aborts if a ledger does not balance after
+// a step or if a packet is missing at the end. The fuzzer and the unit tests use it.
 class SwitchStorm : StormFrames {
  public:
   using StormFrames::StormFrames;
 
-  // How many packets and sums a core got from the other one.
+  // HandedOver counts how many packets and sums a core got from the other one.
   struct HandedOver {
     std::uint64_t packets = 0;
     std::uint64_t sums = 0;
@@ -58,7 +58,7 @@ class SwitchStorm : StormFrames {
  private:
   static constexpr unsigned cores = 2;
 
-  // And what the other one has for it.
+  // A Core has its share of the switch, and what the other one has for it.
   struct Core {
     std::unique_ptr<switching::Switch> device;
     PacketList table_updates;
@@ -106,7 +106,8 @@ class SwitchStorm : StormFrames {
     return config;
   }
 
-  // Off, an access port beside a trunk, or two trunks of which one has a VLAN without a tag.
+  // VLANs are off, or there is an access port beside a trunk, or two trunks of which one has a VLAN
+  // without a tag.
   void set_vlans(unsigned choice) {
     auto& first = config_.ports[0].vlan;
     auto& second = config_.ports[1].vlan;
@@ -130,7 +131,7 @@ class SwitchStorm : StormFrames {
 
   bool has_room() { return pool_.outstanding() + 3 < packets; }
 
-  // What one core has read is for it, or for the other one.
+  // A packet that one core has read is for it, or for the other one.
   void sort(PacketPtr packet, PortIndex ingress, unsigned here, PacketList& burst) {
     packet->ingress = ingress;
     const auto owner = owners_.core_of(*packet, here);
@@ -152,7 +153,7 @@ class SwitchStorm : StormFrames {
     }
     receive(here, std::move(burst));
   }
-  // Whole ones of Flare, so many that blocks are complete now and then.
+  // The contributions are whole ones of Flare, so many that blocks are complete now and then.
   void contribute(unsigned here) {
     PacketList burst;
     for (auto count = 1 + byte() % 8; count > 0 && has_room(); --count) {
@@ -208,7 +209,7 @@ class SwitchStorm : StormFrames {
     }
   }
 
-  // What cores have for each other was sent with the configuration before.
+  // What cores have for each other then was sent with the configuration before.
   void reconfigure(std::uint8_t choice) {
     set_vlans((choice >> 4) & 3);
     config_.routes[0].via.resize(1 + (choice >> 7), Ip(10, 0, 3, 2));

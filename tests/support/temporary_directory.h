@@ -7,7 +7,7 @@
 
 namespace tributary::test {
 
-// A directory of its own, which goes with what is in it.
+// A test has a directory of its own, which goes with what is in it.
 class TemporaryDirectory {
  public:
   TemporaryDirectory() {

@@ -18,7 +18,7 @@ constexpr unsigned first_core = 200;
 Ipv4Address address_of(unsigned b, unsigned c, unsigned d) {
   return Ipv4Address{(10u << 24) | (b << 16) | (c << 8) | d};
 }
-// The two ends of the link number `link` (from 1) of a /24.
+// These are the two ends of the link number `link` (from 1) of a /24.
 Ipv4Address lower_end(unsigned b, unsigned c, unsigned link) {
   return address_of(b, c, 4 * link - 3);
 }

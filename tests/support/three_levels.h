@@ -8,7 +8,7 @@
 
 namespace tributary::test {
 
-// A fat tree of three levels: in a pod every leaf is linked to every spine, and spine s of each pod
+// ThreeLevels is a fat tree: in a pod every leaf is linked to every spine, and spine s of each pod
 // to cores of its own, which it shares with spine s of the others. The first host of leaf l of pod
 // p (from 1) is 10.p.l.2, the next one 10.p.l.6.
 struct ThreeLevels {

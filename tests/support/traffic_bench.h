@@ -39,7 +39,7 @@ class Bench {
         out(stations.ports()),
         back(stations.ports()) {}
 
-  // Everything comes back by the port that it left by.
+  // Sends everything back by the port that it left by.
   static void loop(std::size_t port, PacketPtr packet, traffic::Outbox& back) {
     back[port].push(std::move(packet));
   }
@@ -71,7 +71,7 @@ class Bench {
   Time now = Time{} + std::chrono::seconds(1000);
 };
 
-// One station or several behind each port of a bridge.
+// Returns one station or several behind each port of a bridge.
 inline std::vector<traffic::StationRange> behind_bridge(std::size_t ports,
                                                         std::uint32_t hosts = 1) {
   std::vector<traffic::StationRange> ranges;
@@ -82,7 +82,7 @@ inline std::vector<traffic::StationRange> behind_bridge(std::size_t ports,
   return ranges;
 }
 
-// With one port for each of the generator's.
+// Returns a bridge with one port for each of the generator's.
 inline switching::SwitchConfig bridge(std::size_t ports) {
   switching::SwitchConfig config;
   config.name = "s";
@@ -94,7 +94,7 @@ inline switching::SwitchConfig bridge(std::size_t ports) {
   return config;
 }
 
-// A router whose only port is fed by a file, and which knows so many hosts.
+// Returns a router whose only port is fed by a file, and which knows `hosts` hosts.
 inline switching::SwitchConfig fed_router(std::uint8_t hosts) {
   switching::SwitchConfig config;
   config.name = "s";
@@ -107,7 +107,7 @@ inline switching::SwitchConfig fed_router(std::uint8_t hosts) {
   return config;
 }
 
-// Of every element type, all operators that it has.
+// Returns, for every element type, all operators that it has.
 inline std::vector<traffic::Reduction> all_reductions() {
   std::vector<traffic::Reduction> all;
   for (std::size_t t = 0; t < wire::element_type_count; ++t) {
@@ -122,7 +122,7 @@ inline std::vector<traffic::Reduction> all_reductions() {
   return all;
 }
 
-// A trial of 20 ms, whose blocks are all over at the end.
+// Runs a trial of 20 ms, whose blocks are all over at the end.
 template <typename Traffic>
 traffic::TrialResult run_trial(Bench& bench, Traffic& traffic, const Bench::Network& network,
                                const traffic::Rate& rate) {
@@ -154,7 +154,7 @@ inline void expect_all_done(const traffic::TrialResult& result, std::uint64_t at
   EXPECT_EQ(result.counters.late, 0u);
 }
 
-// A switch with one port for each of the generator's, as the network.
+// This takes a switch with one port for each of the generator's as the network.
 class SwitchNetwork {
  public:
   SwitchNetwork(const switching::SwitchConfig& config, PacketPool& pool, const Time& now)
@@ -183,7 +183,7 @@ class SwitchNetwork {
   const Time& now_;
 };
 
-// Of the switch's first engine.
+// Returns a figure of the switch's first engine.
 inline std::uint64_t figure(const SwitchNetwork& network, std::string_view name) {
   const auto engines = network.device().engines();
   for (const auto& figure : engines.at(0).engine->figures()) {
@@ -202,7 +202,7 @@ inline FrameBytes copy_of(const Packet& frame) {
 }
 
 using Files = std::vector<std::vector<FrameBytes>>;
-// Of the bench's stations, into as many files as there are.
+// Feeds frames of the bench's stations, into as many files as there are.
 inline traffic::Feed feed_of(Bench& bench, Files& files) {
   return {bench.stations, bench.pool, [&files](std::size_t file, const Packet& frame) {
             files[file].push_back(copy_of(frame));

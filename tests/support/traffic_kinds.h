@@ -12,7 +12,7 @@
 
 namespace tributary::test {
 
-// A port with one host.
+// Returns conditions with one port, which has one host.
 inline traffic::Conditions conditions_of(traffic::Mode mode) {
   traffic::Conditions conditions;
   conditions.mode = mode;
@@ -20,7 +20,7 @@ inline traffic::Conditions conditions_of(traffic::Mode mode) {
   return conditions;
 }
 
-// The kind of that name, with those options; null if there is none. Throws CLI::ParseError.
+// Returns the kind of that name, with those options; null if there is none. Throws CLI::ParseError.
 inline std::unique_ptr<traffic::TrafficKind> traffic_kind(std::string_view name,
                                                           traffic::Conditions& conditions,
                                                           const std::string& options) {

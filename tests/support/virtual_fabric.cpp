@@ -22,7 +22,7 @@ wire::MacAddress mac_of(std::uint8_t kind, std::size_t index, std::size_t port) 
   return {{0x02, kind, 0, 0, static_cast<std::uint8_t>(index), static_cast<std::uint8_t>(port)}};
 }
 
-// For heaps with the earliest on top.
+// Heaps in this order have the earliest on top.
 constexpr auto later = [](const auto& a, const auto& b) {
   return std::pair(a.arrival, a.order) > std::pair(b.arrival, b.order);
 };
@@ -299,7 +299,7 @@ bool VirtualFabric::happens(double share) {
   return share > 0 && static_cast<double>(random_() >> 11) * 0x1p-53 < share;
 }
 
-// Neither stray copies nor forgeries are themselves copied.
+// Neither stray copies nor forgeries are copied themselves.
 void VirtualFabric::launch(PacketPtr frame, std::size_t node, PortIndex port, Duration delay) {
   if (happens(spec_.marked)) {
     forwarding::mark_congestion(*frame);
@@ -363,7 +363,7 @@ void VirtualFabric::deliver(Flight flight) {
   due_[flight.node] = now_;
 }
 
-// What the data plane does with a burst: every packet to the core that owns its block.
+// Does what the data plane does with a burst: every packet goes to the core that owns its block.
 void VirtualFabric::switch_burst(SwitchNode& node, PacketList ready) {
   if (ready.empty()) {
     return;

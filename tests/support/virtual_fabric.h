@@ -16,13 +16,13 @@
 #include "packet/pool.h"
 #include "switch/switch.h"
 
-// A whole fabric in one thread and in virtual time: the real switches, ports and host machines,
-// joined by cables with a delay. One seed replays everything.
+// A VirtualFabric is a whole fabric in one thread and in virtual time: the real switches, ports and
+// host machines, joined by cables with a delay. One seed replays everything.
 namespace tributary::test {
 
 using host::Machine;
 
-// A worker's host: one address behind one port of one switch.
+// A HostSpec is a worker's host: one address behind one port of one switch.
 struct HostSpec {
   std::string switch_name;
   std::string port_name;
@@ -36,11 +36,11 @@ struct FabricSpec {
   std::vector<HostSpec> hosts;
   unsigned cores = 1;  // per switch
   Duration cable_delay = std::chrono::microseconds(5);
-  // At which switches send over each cable, to the nanosecond, behind the queues of their ports,
-  // whose shapers may be a millisecond ahead of the line. 0: as fast as these let go.
+  // Switches send over each cable at this rate, to the nanosecond, behind the queues of their
+  // ports, whose shapers may be a millisecond ahead of the line. 0: they send as fast as these let
+  // go.
   std::uint64_t cable_rate_bps = 0;
-  // Stray frames: this share of all frames on cables comes a second time, up to `stray_delay`
-  // later.
+  // This share of all frames on cables comes a second time, as a stray, up to `stray_delay` later.
   double stray = 0;
   Duration stray_delay{};
   double ring_loss = 0;  // share of the partial sums that find the ring between two cores full
@@ -49,7 +49,7 @@ struct FabricSpec {
   std::uint64_t seed = 1;
 };
 
-// A frame that comes out of a cable.
+// A Hop is a frame that comes out of a cable.
 struct Hop {
   Time at{};
   std::string_view switch_name;
@@ -58,7 +58,7 @@ struct Hop {
   wire::Bytes frame;
 };
 
-// An end of a cable between two switches.
+// A LinkEnd is an end of a cable between two switches.
 struct LinkEnd {
   std::size_t switch_index = 0;
   PortIndex port = 0;
@@ -69,30 +69,30 @@ class VirtualFabric {
   static constexpr std::size_t pool_packets = 16384;
   static constexpr std::uint32_t frame_bytes_max = 2048;
 
-  // With a pool of the caller's, who saves the making of one per fabric; it outlives the fabric.
+  // A pool of the caller's saves the making of one per fabric; it outlives the fabric.
   explicit VirtualFabric(FabricSpec spec, HeapPacketPool* pool = nullptr);
   ~VirtualFabric();
   VirtualFabric(const VirtualFabric&) = delete;
   VirtualFabric& operator=(const VirtualFabric&) = delete;
 
-  // Endpoints by host, for the jobs of the machines.
+  // Returns the endpoint of a host, for the jobs of the machines.
   host::Endpoint endpoint(std::size_t host, std::uint16_t udp_port = 17000) const;
 
   // Plugs a machine in at a host; it receives what is sent to (host's address, udp_port), and what
-  // comes from any multicast group.
-  // `idle` is called whenever the host was looked at and the machine has no collective to run.
+  // comes from any multicast group. `idle` is called whenever the host was looked at and the
+  // machine has no collective to run.
   void attach(std::size_t host, std::uint16_t udp_port, Machine& machine,
               std::function<void()> idle = {});
   // The worker dies: its machine is not looked at any more.
   void detach(const Machine& machine);
-  // A host whose workers do not send before this time.
+  // The workers of this host do not send before this time.
   void hold_back(std::size_t host, Time until);
-  // A host whose workers stand still until then: what comes meanwhile is lost.
+  // The workers of this host stand still until then: what comes meanwhile is lost.
   void suspend(std::size_t host, Time until);
-  // A machine of this host was told to do something.
+  // Is called when a machine of this host was told to do something.
   void wake(std::size_t host);
 
-  // From now on nothing is on a cable that was not sent; what is on its way still arrives.
+  // From now on there is nothing on a cable that was not sent; what is on its way still arrives.
   void stop_strays() { spec_.stray = spec_.forged = 0; }
 
   // A frame of the caller's own making leaves a host; the fabric fills in the Ethernet addresses.
@@ -101,13 +101,13 @@ class VirtualFabric {
   // Does something at a point of time, before anything else that happens then.
   void at(Time when, std::function<void()> action);
 
-  // The daemon of a switch is killed and comes up again: all soft state and all queues are lost.
+  // Kills the daemon of a switch, which comes up again: all soft state and all queues are lost.
   void restart_switch(std::size_t switch_index);
   // Pulls the cable at a port, or plugs it in again; both ends notice.
   void set_link_up(const LinkEnd& end, bool up);
-  // One end of every cable between two switches.
+  // Returns one end of every cable between two switches.
   std::vector<LinkEnd> links() const;
-  // One end of every cable, those of hosts included: at the switch.
+  // Returns one end of every cable, those of hosts included: that at the switch.
   std::vector<LinkEnd> cables() const;
   std::size_t switch_count() const { return spec_.switches.size(); }
   const switching::SwitchConfig& config(std::size_t switch_index) const {
@@ -121,17 +121,17 @@ class VirtualFabric {
   void run_while(const std::function<bool()>& wanted, Duration limit);
 
   Time now() const { return now_; }
-  // The same point of time for the host machines, which have a clock type of their own.
+  // Returns the same point of time for the host machines, which have a clock type of their own.
   host::Time host_now() const { return host::Time(now_.time_since_epoch()); }
   std::vector<Ledger> ledgers() const;  // of all switches, cores and lives
-  // The engines of that name, or all, that live on a switch, on each core.
+  // Returns the engines of that name, or all, that live on a switch, on each core.
   std::vector<const engine::Engine*> engines(std::size_t switch_index,
                                              std::string_view name = {}) const;
-  // Of all engines of that name, or of any, and of all their lives, added up ...
+  // Adds up a figure over all engines of that name, or of any, and over all their lives.
   std::uint64_t figure(std::string_view name, std::string_view engine = {}) const;
-  // ... and of those that live.
+  // Adds up a figure over those engines that live.
   std::uint64_t figure_now(std::string_view name, std::string_view engine = {}) const;
-  // Frames that engines of this name had to take, as far as nothing damaged them on the way.
+  // Counts frames that engines of this name had to take, as far as nothing damaged them on the way.
   std::uint64_t claimed(std::string_view engine) const;
   std::uint64_t frames() const { return next_order_; }  // that were put on cables
   std::uint64_t digest() const { return digest_; }      // of all that came out of cables
@@ -141,7 +141,7 @@ class VirtualFabric {
  private:
   struct SwitchNode;
   struct HostNode;
-  // A frame on a cable; ordered by time, then by when it was sent.
+  // A Flight is a frame on a cable; flights are ordered by time, then by when they were sent.
   struct Flight {
     Time arrival{};
     std::uint64_t order = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The hosts of a virtual fabric: what a kernel and a driver do around a machine.
+// The hosts of a virtual fabric do what a kernel and a driver do around a machine.
 #include <algorithm>
 #include <cstring>
 #include <stdexcept>
@@ -27,8 +27,8 @@ void append(Packet& frame, const Header& header) {
   append(frame, std::as_bytes(std::span(&header, 1)));
 }
 
-// What the sockets of the protocols whose packets go to groups are made for: Flare's are as many as
-// there are flows.
+// The sockets of the protocols whose packets go to groups have these source ports: Flare's are as
+// many as there are flows.
 std::uint16_t source_port_to_group(const host::Datagram& datagram, std::uint32_t job) {
   constexpr unsigned first = 0xf000;
   if (datagram.destination.port == wire::flare_udp_port) {
@@ -123,7 +123,7 @@ void VirtualFabric::send(HostNode& node, const host::Datagram& datagram, const M
     const auto source_port = group ? source_port_to_group(datagram, machine.job().id) : udp_port;
     wire::Ipv4Header ip;
     ip.total_length = static_cast<std::uint16_t>(sizeof ip + udp_bytes);
-    // As of a socket that must not fragment.
+    // The flag is that of a socket that must not fragment.
     ip.fragment =
         udp_port == wire::roce_udp_port ? wire::Ipv4Header::dont_fragment : std::uint16_t{0};
     ip.protocol = wire::ip_protocol::udp;
@@ -140,7 +140,7 @@ void VirtualFabric::send(HostNode& node, const host::Datagram& datagram, const M
   append(*frame, datagram.header());
   append(*frame, datagram.payload);
   append(*frame, datagram.trailer());
-  // What is for the host itself never leaves it.
+  // A datagram for the host itself never leaves it.
   if (datagram.destination.address == node.spec.address &&
       machine.job().encapsulation == wire::Encapsulation::udp) {
     put_on_cable(std::move(frame), switches_.size() + node.index, 0, Duration{});
@@ -150,7 +150,7 @@ void VirtualFabric::send(HostNode& node, const host::Datagram& datagram, const M
   }
 }
 
-// How long it takes until a frame has left, behind those that are still to leave.
+// Returns how long it takes until a frame has left, behind those that are still to leave.
 Duration VirtualFabric::occupy_line(Time& line_free, std::uint64_t rate_bps,
                                     std::size_t frame_bytes) const {
   if (rate_bps == 0) {

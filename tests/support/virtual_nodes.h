@@ -4,7 +4,7 @@
 #include "support/virtual_fabric.h"
 #include "switch/owners.h"
 
-// What stands at the ends of the cables of a virtual fabric.
+// These stand at the ends of the cables of a virtual fabric.
 namespace tributary::test {
 
 struct VirtualFabric::SwitchNode {
@@ -36,7 +36,7 @@ struct VirtualFabric::HostNode {
   PortIndex port = 0;
   Time silent_until{};
   Time deaf_until{};
-  Time line_free{};  // when it has sent all it was given; only then its workers are asked for more
+  Time line_free{};  // when it has sent what it was given; its workers are asked for more only then
   struct Socket {
     std::uint16_t port;
     Machine* machine;
