@@ -8,14 +8,14 @@
 #include "protocols/drop_reasons.h"
 #include "protocols/list.h"
 
-// The smallest protocol there can be, for tests: a switch that has it on adds a number to what a
-// host sends it, and sends that back; ranks tell each other their numbers. It shows what a protocol
-// is made of, and that nothing else has to know it.
+// Echo is the smallest protocol there can be, for tests: a switch that has it on adds a number to
+// what a host sends it, and sends that back; ranks tell each other their numbers. It shows what a
+// protocol is made of, and that nothing else has to know it.
 namespace tributary::echo {
 
 inline constexpr std::uint16_t udp_port = 17900;
 
-// A packet: UDP to that port, with a number of 32 bits in network order.
+// A packet goes by UDP to that port, with a number of 32 bits in network order.
 struct [[gnu::packed]] EchoHeader {
   wire::be32 number;
 };
@@ -23,7 +23,7 @@ struct [[gnu::packed]] EchoHeader {
 #define TRIBUTARY_ECHO_DROP_REASONS(X) X(truncated) /* shorter than its header */
 TRIBUTARY_PROTOCOL_DROP_REASONS(echo, TRIBUTARY_ECHO_DROP_REASONS)
 
-// [switch.echo].
+// This is the section [switch.echo].
 struct EchoConfig {
   static constexpr auto row = protocols::Row::echo;
 

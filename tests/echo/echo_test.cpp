@@ -87,7 +87,7 @@ TEST(Echo, IsConfiguredAndReconfigured) {
   EXPECT_THAT(to_string(wrong.error()), testing::HasSubstr("from 1 to 1000"));
 }
 
-// What becomes of a run of the generator with those options.
+// Returns what becomes of a run of the generator with those options.
 traffic::TrialResult generated(const std::string& options, std::uint32_t added) {
   Bench bench({{mac(9), Ip(10, 0, 0, 9), 1, mac(0, 0xee), {}}});
   SwitchNetwork network(with_echo(added), bench.pool, bench.now);
@@ -105,7 +105,7 @@ TEST(Echo, IsGeneratedAndChecked) {
   EXPECT_GE(generated("--added 5", 6).wrong, 1000u);
 }
 
-// Each rank with a communicator of its own, and with that port.
+// Runs each rank with a communicator of its own, and with that port.
 void run_ranks_over_echo(const std::function<std::uint32_t(std::uint32_t rank)>& port_of,
                          const std::function<void(Result<Communicator>)>& body) {
   const auto place = host::test::next_ports();

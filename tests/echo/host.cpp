@@ -23,7 +23,7 @@ constexpr host::Parameter parameters[] = {
     {.name = "echo_port", .otherwise = "17900", .agreed = true, .least = 1, .most = 65535},
 };
 
-// A packet: UDP, with the number of the collective in front of the vector.
+// A packet goes by UDP, with the number of the collective in front of the vector.
 struct [[gnu::packed]] RankHeader {
   wire::be32 round;
 };
@@ -36,7 +36,7 @@ ProtocolStatistics figures_of(const EchoStatistics& of) {
   return {"echo", {{"vectors_received", of.vectors_received}}, {}};
 }
 
-// Nothing is lost: it would be missed until the deadline.
+// Nothing may be lost: it would be missed until the deadline.
 class EchoMachine final : public host::Machine {
  public:
   explicit EchoMachine(host::Job job) : job_(std::move(job)) {}

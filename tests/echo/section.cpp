@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// [switch.echo].
+// This is the section [switch.echo].
 #include <string>
 
 #include "control/option_kinds.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Questions to a switch, and a look at its answers.
+// The traffic is questions to a switch, and a look at its answers.
 #include <cstring>
 
 #include <CLI/CLI.hpp>
@@ -59,7 +59,7 @@ class EchoTraffic final : public traffic::Traffic {
   PacketPool& pool_;
   std::uint32_t asked_ = 0;
   std::uint32_t answered_ = 0;
-  std::uint32_t first_ = 0;  // question of the epoch
+  std::uint32_t first_ = 0;  // first question of the epoch
 };
 
 class EchoTrafficKind final : public traffic::TrafficKind {
