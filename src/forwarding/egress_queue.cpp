@@ -122,7 +122,7 @@ std::uint64_t EgressQueue::passing_bytes(const PacketList& run, std::size_t max)
 }
 
 void EgressQueue::put_first(PacketPtr packet, Time now) {
-  bytes_ += packet->length;
+  bytes_ += packet->frame_bytes();
   packet->queued_at = now;
   if (gate_ != nullptr) {
     gate_->put_urgent(std::move(packet));

@@ -230,6 +230,20 @@ TEST_F(EgressQueueTest, ClassSelectorSevenQueues) {
   queue.clear();
 }
 
+// What is taken out again has as many bytes as what was put in.
+TEST_F(EgressQueueTest, AnUrgentFrameCountsWithTheBodyThatItShares) {
+  EgressQueue queue({200'000'000, 2000, 0});
+  auto& body = *pool_.allocate().release();
+  body.length = 500;
+  pool_.share(body, 1);
+  auto urgent = pool_.allocate_in_front_of(body, frame(66, 0xc0)->bytes());
+  urgent->ingress = no_port;
+  queue.enqueue(std::move(urgent), start);
+  EXPECT_EQ(queue.bytes(), 566u);
+  drain(queue, start);
+  EXPECT_EQ(queue.bytes(), 0u);
+}
+
 TEST_F(EgressQueueTest, TheClaimsOfOthersAreNotBelieved) {
   EgressQueue queue({200'000'000, 2000, 0});
   queue.enqueue(frame(1000), start);
