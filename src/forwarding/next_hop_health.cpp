@@ -10,7 +10,8 @@ void NextHopHealth::set_interface_up(PortIndex interface, bool up) {
   }
 }
 
-const UnhealthyNeighbour* NextHopHealth::ailing(const wire::IpAddress& neighbour) const {
+const UnhealthyNeighbour* NextHopHealth::unhealthy_neighbour(
+    const wire::IpAddress& neighbour) const {
   const auto found =
       std::find_if(unhealthy_.begin(), unhealthy_.end(),
                    [&](const UnhealthyNeighbour& each) { return each.neighbour == neighbour; });
@@ -18,7 +19,7 @@ const UnhealthyNeighbour* NextHopHealth::ailing(const wire::IpAddress& neighbour
 }
 
 bool NextHopHealth::is_crowded(const wire::IpAddress& neighbour) const {
-  const auto* const unhealthy = ailing(neighbour);
+  const auto* const unhealthy = unhealthy_neighbour(neighbour);
   return unhealthy != nullptr && unhealthy->ailment == Ailment::crowded;
 }
 
@@ -27,7 +28,7 @@ NextHopHealth::Fitness NextHopHealth::fitness(const wire::IpAddress& via,
   if (std::find(down_.begin(), down_.end(), interface) != down_.end()) {
     return Fitness::none;
   }
-  const auto* const unhealthy = ailing(via);
+  const auto* const unhealthy = unhealthy_neighbour(via);
   if (unhealthy == nullptr || unhealthy->ailment == Ailment::crowded) {
     return Fitness::good;
   }

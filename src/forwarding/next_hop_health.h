@@ -46,7 +46,7 @@ class NextHopHealth {
  private:
   enum class Fitness : std::uint8_t { none, poor, good };
   Fitness fitness(const wire::IpAddress& via, PortIndex interface) const;
-  const UnhealthyNeighbour* ailing(const wire::IpAddress& neighbour) const;
+  const UnhealthyNeighbour* unhealthy_neighbour(const wire::IpAddress& neighbour) const;
 
   std::vector<PortIndex> down_;
   std::vector<UnhealthyNeighbour> unhealthy_;
