@@ -118,13 +118,13 @@ void Advertiser6::part(const Link& before) {
   if (!own || prefix_of(*own) != before.prefix) {
     lifetimes.valid = least_valid_s;
   }
-  farewells_.push_back({before, lifetimes});
+  finals_.push_back({before, lifetimes});
 }
 
 void Advertiser6::withdraw() {
   for (const auto& link : std::exchange(links_, {})) {
     if (keeps_links_) {
-      farewells_.push_back({link, {}});
+      finals_.push_back({link, {}});
     }
   }
   refresh_deadline();
@@ -191,11 +191,11 @@ void Advertiser6::expire(Time now) {
   if (now < deadline_) {
     return;
   }
-  for (const auto& farewell : std::exchange(farewells_, {})) {
-    if (interfaces_.is_up(farewell.link.interface)) {
-      send(farewell.link, farewell.lifetimes, now);
+  for (const auto& last : std::exchange(finals_, {})) {
+    if (interfaces_.is_up(last.link.interface)) {
+      send(last.link, last.lifetimes, now);
     }
-    if (auto* const link = find(farewell.link.interface)) {
+    if (auto* const link = find(last.link.interface)) {
       link->due = link->not_before = now + between_two;
     }
   }
@@ -259,7 +259,7 @@ void Advertiser6::transmit(PacketPtr frame, PortIndex interface, Time now) {
 }
 
 void Advertiser6::refresh_deadline() {
-  deadline_ = farewells_.empty() ? never : Time{};
+  deadline_ = finals_.empty() ? never : Time{};
   for (const auto& link : links_) {
     deadline_ = std::min(deadline_, keeps_links_ ? link.due : never);
   }

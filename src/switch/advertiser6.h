@@ -65,7 +65,7 @@ class Advertiser6 {
     std::uint32_t valid = 0;  // of the prefix; 0: the prefix is left out
     std::uint32_t preferred = 0;
   };
-  struct Farewell {
+  struct FinalAdvertisement {
     Link link;
     Lifetimes lifetimes;
   };
@@ -88,7 +88,7 @@ class Advertiser6 {
   std::uint64_t seed_;
   std::uint64_t drawn_ = 0;
   std::vector<Link> links_;
-  std::vector<Farewell> farewells_;
+  std::vector<FinalAdvertisement> finals_;
   Time deadline_ = never;
 };
 
