@@ -105,7 +105,7 @@ void Communicator::State::finalize() {
   if (!ring || (only_ring && !elastic) || failed) {
     return;
   }
-  const auto together = ring->farewell(Clock::now() + finalize_timeout);
+  const auto together = ring->final_barrier(Clock::now() + finalize_timeout);
   if (together) {
     return;
   }

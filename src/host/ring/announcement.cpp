@@ -23,7 +23,7 @@ Result<void> agree(const RingAnnouncement& theirs, const RingAnnouncement& mine,
   if (std::memcmp(&theirs, &mine, RingAnnouncement::common_bytes) == 0) {
     return {};
   }
-  if (theirs.kind == RingAnnouncement::Kind::farewell) {
+  if (theirs.kind == RingAnnouncement::Kind::final_barrier) {
     return fail(Error::Code::network,
                 who +
                     " has ended its communicator, which others still use; all ranks must call the "

@@ -22,7 +22,7 @@ struct [[gnu::packed]] RingAnnouncement {
     reduce = 3,
     broadcast = 4,
     sparse_allreduce = 5,
-    farewell = 6,  // the last one, a barrier
+    final_barrier = 6,
   };
 
   wire::be32 sequence;

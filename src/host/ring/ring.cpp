@@ -354,8 +354,8 @@ Result<void> Ring::barrier(Deadline until) {
   return meet(Kind::barrier, until);
 }
 
-Result<void> Ring::farewell(Deadline until) {
-  return meet(Kind::farewell, until);
+Result<void> Ring::final_barrier(Deadline until) {
+  return meet(Kind::final_barrier, until);
 }
 
 }  // namespace tributary::host

@@ -47,7 +47,7 @@ class Ring {
   Result<void> barrier(Deadline until);
   // A barrier behind which this rank calls nothing more: a rank that is in anything else hears of
   // that.
-  Result<void> farewell(Deadline until);
+  Result<void> final_barrier(Deadline until);
   Result<SparseElements> sparse_allreduce(const SparseBuffers& buffers, Deadline until);
   // Whoever waits in a call also calls `look`, every Deadline::look_interval. An error of it ends
   // the call, and is returned as it is.

@@ -72,4 +72,4 @@ class Communicator:
         return self._protocol.call(call, time.monotonic() + self._deadline_s)
 
     def finalize(self) -> None:
-        self.ring.farewell()
+        self.ring.final_barrier()

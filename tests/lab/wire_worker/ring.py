@@ -17,7 +17,7 @@ _GREETING = struct.Struct(">III8s")
 _GREETING_PURPOSE = 3
 _ANNOUNCEMENT = struct.Struct(">IBBBBQI")
 assert _ANNOUNCEMENT.size == 20
-_ALLREDUCE, _BARRIER, _FAREWELL = 1, 2, 6
+_ALLREDUCE, _BARRIER, _FINAL_BARRIER = 1, 2, 6
 _BYTES_MAX = 32768  # of vectors that are added by recursive doubling
 _RETRY_S = 0.02
 _GIVE, _ADD, _EXCHANGE, _TAKE = range(4)
@@ -49,8 +49,8 @@ class Ring:
     def barrier(self) -> None:
         self._add(_BARRIER, [], 0, elements.SUM)
 
-    def farewell(self) -> None:
-        self._add(_FAREWELL, [], 0, elements.SUM)
+    def final_barrier(self) -> None:
+        self._add(_FINAL_BARRIER, [], 0, elements.SUM)
 
     def allreduce(self, values: list, element_type: int, op: int) -> list:
         assert len(values) * elements.BYTES[element_type] <= _BYTES_MAX

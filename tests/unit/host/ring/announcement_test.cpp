@@ -46,11 +46,11 @@ TEST(RingAnnouncement, HasWhatTheCallHas) {
 }
 
 TEST(RingAnnouncement, OfOneWhoLeavesSaysThat) {
-  const auto refusal = agree(announced(Kind::farewell), announced(Kind::allreduce), "rank 1");
+  const auto refusal = agree(announced(Kind::final_barrier), announced(Kind::allreduce), "rank 1");
   ASSERT_FALSE(refusal);
   EXPECT_EQ(refusal.error().code, Error::Code::network);
   EXPECT_THAT(refusal.error().message, HasSubstr("rank 1 has ended its communicator"));
-  EXPECT_TRUE(agree(announced(Kind::farewell), announced(Kind::farewell), "rank 1"));
+  EXPECT_TRUE(agree(announced(Kind::final_barrier), announced(Kind::final_barrier), "rank 1"));
 }
 
 TEST(RingAnnouncement, HasTheMarkOfAHandlerThatIsToCombine) {

@@ -168,8 +168,9 @@ TEST_F(RingOfTwo, compares_lengths_that_go_different_ways) {
 
 TEST_F(RingOfTwo, says_who_has_ended_while_this_rank_goes_on) {
   auto rings = connect_both();
-  const std::jthread other(
-      [&] { EXPECT_FALSE(rings[1]->farewell(Clock::now() + 10s)) << "its partner does not end"; });
+  const std::jthread other([&] {
+    EXPECT_FALSE(rings[1]->final_barrier(Clock::now() + 10s)) << "its partner does not end";
+  });
   std::vector<float> vector(100000, 1.0f);
   const auto done = rings[0]->allreduce(of(vector), Clock::now() + 10s);
   ASSERT_FALSE(done);
