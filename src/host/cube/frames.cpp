@@ -31,8 +31,8 @@ Error::Code code_of(std::uint8_t code) {
 
 }  // namespace
 
-std::vector<std::byte> last_words_about(const Error& why) {
-  auto header = frame_of(Kind::last_words, std::min(why.message.size(), CubeFrame::last_words_max));
+std::vector<std::byte> failure_frame(const Error& why) {
+  auto header = frame_of(Kind::failure, std::min(why.message.size(), CubeFrame::failure_text_max));
   header.code = static_cast<std::uint8_t>(why.code);
   std::vector<std::byte> all;
   append(all, bytes_of(header));
@@ -84,7 +84,7 @@ std::vector<std::byte> CubeWriter::ending(const Error& why) {
   std::vector<std::byte> all(control_.begin() + static_cast<std::ptrdiff_t>(control_sent_),
                              control_.end());
   append(all, schedule_.sendable(stream_).first(left_));
-  append(all, last_words_about(why));
+  append(all, failure_frame(why));
   return all;
 }
 
@@ -148,8 +148,8 @@ Result<void> CubeReader::begin(const std::string& who) {
     case Kind::elements:
       sound = bytes != 0 && joined_ && bytes <= schedule_.receivable(stream_).size();
       break;
-    case Kind::last_words:
-      sound = bytes != 0 && bytes <= CubeFrame::last_words_max;
+    case Kind::failure:
+      sound = bytes != 0 && bytes <= CubeFrame::failure_text_max;
       break;
   }
   if (!sound) {
@@ -162,7 +162,7 @@ Result<void> CubeReader::begin(const std::string& who) {
 }
 
 Result<void> CubeReader::end(const std::string& who) {
-  if (header_.frame.kind == Kind::last_words) {
+  if (header_.frame.kind == Kind::failure) {
     return tl::make_unexpected(told_error(header_.frame, text_));
   }
   if (header_.frame.kind == Kind::elements) {

@@ -21,20 +21,20 @@ struct [[gnu::packed]] CubeFrame {
   enum class Kind : std::uint8_t {
     announcement = 1,  // of the collective that begins
     elements = 2,      // the next bytes of its stream
-    last_words = 3,    // why this rank goes no further: a text
+    failure = 3,       // why this rank goes no further: a text
   };
   static constexpr std::size_t bytes_max = 65536;
-  static constexpr std::size_t last_words_max = 1024;
+  static constexpr std::size_t failure_text_max = 1024;
 
   wire::be32 bytes;  // that follow
   Kind kind = Kind::elements;
-  std::uint8_t code = 0;  // of last words, an Error::Code
+  std::uint8_t code = 0;  // of a failure, an Error::Code
   wire::be16 reserved;
 };
 static_assert(sizeof(CubeFrame) == 8);
 
-// These make last words, as a frame of their own, and the error that those of a neighbour tell of.
-std::vector<std::byte> last_words_about(const Error& why);
+// These make a frame that tells of a failure, and the error that a neighbour's tells of.
+std::vector<std::byte> failure_frame(const Error& why);
 Error told_error(const CubeFrame& header, wire::Bytes text);
 
 // Writes the stream to one neighbour, in frames; without I/O. A frame that was begun can always be
@@ -47,7 +47,7 @@ class CubeWriter {
   std::array<wire::Bytes, 2> sendable();
   void sent(std::size_t bytes);
   bool finished() const;
-  // Returns what is left of the frame that was begun, and last words behind it.
+  // Returns what is left of the frame that was begun, and a frame about the failure behind it.
   std::vector<std::byte> ending(const Error& why);
 
  private:
@@ -70,7 +70,7 @@ struct CubeHeader {
 };
 
 // Reads what a neighbour has written. When all elements have come it listens on: behind them may be
-// last words, which would be missed in a collective that never ends.
+// what a neighbour tells of a failure, which would be missed in a collective that never ends.
 class CubeReader {
  public:
   // `header` outlives it.
@@ -79,8 +79,8 @@ class CubeReader {
 
   // Returns where what comes is to be put; empty when it belongs to the next collective.
   wire::MutableBytes receivable();
-  // Takes what came from `who`; fails if it is nothing of this collective. Last words are the error
-  // that they tell of.
+  // Takes what came from `who`; fails if it is nothing of this collective, or tells of a failure:
+  // with that error.
   Result<void> received(std::size_t bytes, const std::string& who);
   bool joined() const { return joined_; }
   // Tells whether all of this collective has come.

@@ -122,8 +122,8 @@ Error broken(const CubeEnds& ends, const CubeLink& link, const std::string& why)
                                     CubeEnds::there(link) + " broke (" + why + ")" + without_it};
 }
 
-std::optional<Error> last_words_of(CubeLink& link) {
-  std::array<std::byte, sizeof(CubeFrame) + CubeFrame::last_words_max> bytes;
+std::optional<Error> told_failure(CubeLink& link) {
+  std::array<std::byte, sizeof(CubeFrame) + CubeFrame::failure_text_max> bytes;
   const auto known = bytes_of(link.header.frame).first(link.header.known);
   std::ranges::copy(known, bytes.begin());
   const auto more = std::span(bytes).subspan(known.size());
@@ -137,7 +137,7 @@ std::optional<Error> last_words_of(CubeLink& link) {
   }
   std::ranges::copy(all.first(sizeof frame), writable_bytes_of(frame).begin());
   const auto text = all.subspan(sizeof frame);
-  if (frame.kind != CubeFrame::Kind::last_words || text.size() < frame.bytes.value()) {
+  if (frame.kind != CubeFrame::Kind::failure || text.size() < frame.bytes.value()) {
     return std::nullopt;
   }
   return told_error(frame, text.first(frame.bytes.value()));

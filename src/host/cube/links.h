@@ -41,9 +41,9 @@ struct CubeEnds {
 // Connects with every neighbour, as layout.neighbours() lists them. All ranks call it at once.
 Result<std::vector<CubeLink>> connect_links(const CubeEnds& ends, Time until);
 
-// Returns why the neighbour goes no further, where that is what it sends next. Leaves the words
+// Returns why the neighbour goes no further, where that is what it sends next. Leaves the text
 // there, as it does what belongs to the next collective.
-std::optional<Error> last_words_of(CubeLink& link);
+std::optional<Error> told_failure(CubeLink& link);
 
 // Returns why a link has failed though neither end has ended; nothing while it has not.
 std::optional<Error> failure_of(const CubeEnds& ends, const CubeLink& link);

@@ -22,8 +22,8 @@ namespace {
 constexpr std::size_t burst_bytes = 262144;  // per system call
 // A rank waits so long for those who know better who is late: a neighbour of that one tells.
 constexpr std::chrono::milliseconds hearsay_patience{500};
-// Last words to neighbours that are behind may take so long.
-constexpr std::chrono::milliseconds last_words_patience{300};
+// Telling neighbours that are behind of a failure may take so long.
+constexpr std::chrono::milliseconds failure_patience{300};
 // A neighbour may know so much later why a ring broke: it may have to hear that itself before.
 constexpr std::chrono::seconds explanation_patience{3};
 
@@ -114,15 +114,15 @@ Result<void> CubeRunner::hear() {
   auto sound = hear_neighbours().and_then([this] { return look_at_links(); });
   if (!sound) {
     broken_ = sound.error().message;
-    tell({links_.size(), last_words_about(sound.error())});
+    tell({links_.size(), failure_frame(sound.error())});
   }
   return sound;
 }
 
 Result<void> CubeRunner::hear_neighbours() {
   for (auto& link : links_) {
-    if (auto words = last_words_of(link)) {
-      return tl::make_unexpected(std::move(*words));
+    if (auto told = told_failure(link)) {
+      return tl::make_unexpected(std::move(*told));
     }
   }
   return {};
@@ -280,7 +280,7 @@ Error CubeRunner::lateness_of(const Exchange& exchange, const Deadline& until) c
 // Tells the neighbours, as far as they listen. What a connection does not take at once may be
 // behind what waits there.
 void CubeRunner::tell(const std::vector<std::vector<std::byte>>& endings) {
-  const auto until = Clock::now() + last_words_patience;
+  const auto until = Clock::now() + failure_patience;
   for (std::size_t link = 0; link < links_.size(); ++link) {
     const int fd = links_[link].fd.get();
     if (send_all(fd, endings[link], std::max(until, Clock::now()))) {

@@ -171,7 +171,7 @@ void Keeper::tell_all() {
   }
 }
 
-// Ends connections that are over. A process that was dismissed takes its last words first.
+// Ends connections that are over. A process that was dismissed takes what it is still told first.
 void Keeper::reap() {
   const auto now = Clock::now();
   for (auto& one : connections_) {

@@ -19,7 +19,7 @@ namespace {
 constexpr std::size_t strangers_max = 256;
 constexpr auto hello_patience = std::chrono::seconds(2);
 constexpr auto look_around = std::chrono::milliseconds(500);
-constexpr auto last_words = std::chrono::milliseconds(200);  // time to send them
+constexpr auto refusal_patience = std::chrono::milliseconds(200);  // to send it
 constexpr std::uint32_t outcome_bytes_max = 4096;
 
 template <typename T>
@@ -197,7 +197,7 @@ RendezvousHost::Complaint RendezvousHost::greeted_by(PendingConnection& connecti
     connection.rank = hello.rank.value();
     return std::nullopt;
   }
-  const auto last = Clock::now() + last_words;
+  const auto last = Clock::now() + refusal_patience;
   tell(connection, RendezvousStep::agreement, refusal(complaint.value_or(refusal_)), last);
   connection.state = State::gone;
   if (!believed) {
@@ -292,7 +292,7 @@ Result<void> RendezvousHost::refuse(const std::string& reason, Time until) {
   refusal_ = reason;
   for (auto& connection : connections_) {
     if (connection.state == State::present) {
-      tell(connection, RendezvousStep::agreement, refusal(reason), Clock::now() + last_words);
+      tell(connection, RendezvousStep::agreement, refusal(reason), Clock::now() + refusal_patience);
       connection.state = State::gone;
       answered_.insert(connection.rank);
     }
@@ -345,7 +345,8 @@ Result<void> RendezvousHost::conclude(const Result<void>& mine, const Deadline& 
 Result<void> RendezvousHost::fail_all(const std::string& reason) {
   for (const auto& connection : connections_) {
     if (connection.state == State::joining || connection.state == State::ready) {
-      tell(connection, RendezvousStep::conclusion, refusal(reason), Clock::now() + last_words);
+      tell(connection, RendezvousStep::conclusion, refusal(reason),
+           Clock::now() + refusal_patience);
     }
   }
   concluded_ = true;

@@ -27,13 +27,13 @@ class CubeLinks : public testing::Test {
               static_cast<ssize_t>(bytes.size()));
   }
   std::string heard() {
-    const auto words = last_words_of(link_);
+    const auto words = told_failure(link_);
     return words ? words->message : "";
   }
 
   CubeLink link_;
   FileDescriptor neighbour_;
-  const std::vector<std::byte> words_ = last_words_about({Error::Code::timeout, "no carrier"});
+  const std::vector<std::byte> words_ = failure_frame({Error::Code::timeout, "no carrier"});
 };
 
 TEST_F(CubeLinks, LastWordsAreHeardWhenAllOfThemHaveCome) {
@@ -43,7 +43,7 @@ TEST_F(CubeLinks, LastWordsAreHeardWhenAllOfThemHaveCome) {
   EXPECT_EQ(heard(), "");
   send(words.last(1));
   EXPECT_EQ(heard(), "no carrier");
-  EXPECT_EQ(last_words_of(link_)->code, Error::Code::timeout);
+  EXPECT_EQ(told_failure(link_)->code, Error::Code::timeout);
   EXPECT_FALSE(link_.has_ended);
 }
 
@@ -70,10 +70,10 @@ TEST_F(CubeLinks, WhatBelongsToTheNextCollectiveStaysThere) {
 
 TEST_F(CubeLinks, WordsThatAreTooLongAreNone) {
   CubeFrame header;
-  header.kind = CubeFrame::Kind::last_words;
-  header.bytes = CubeFrame::last_words_max + 1;
+  header.kind = CubeFrame::Kind::failure;
+  header.bytes = CubeFrame::failure_text_max + 1;
   send(bytes_of(header));
-  send(std::vector<std::byte>(CubeFrame::last_words_max + 1));
+  send(std::vector<std::byte>(CubeFrame::failure_text_max + 1));
   EXPECT_EQ(heard(), "");
 }
 

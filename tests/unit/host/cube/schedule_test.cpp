@@ -174,7 +174,7 @@ TEST(CubeFrames, LastWordsGoRound) {
   }
 }
 
-// Who has all that it needs of a neighbour hears its last words, in a call that others hold up.
+// Who has all that it needs of a neighbour hears of its failure, in a call that others hold up.
 TEST(CubeFrames, LastWordsAreHeardBehindAllElements) {
   MemoryCube cube({Kind::bcube, 4, 2}, 1000, ElementType::f32, Operator::sum, true);
   cube.world().cut_stream(0, 0);  // between 0 and 1
@@ -228,7 +228,7 @@ TEST(CubeFrames, NonsenseIsRefused) {
   CubeSchedule schedule(buffers, *CubeLayout::of(Kind::bcube, 0, 4, 2));
   const auto mine = RingAnnouncement::of(RingAnnouncement::Kind::allreduce, buffers, 0);
   for (const auto kind : {CubeFrame::Kind::elements, CubeFrame::Kind::announcement,
-                          CubeFrame::Kind::last_words, static_cast<CubeFrame::Kind>(9)}) {
+                          CubeFrame::Kind::failure, static_cast<CubeFrame::Kind>(9)}) {
     CubeHeader header;
     CubeReader reader(schedule, 0, mine, header);
     CubeFrame frame;
