@@ -18,11 +18,10 @@
 extern "C" {
 #endif
 
-/* Within one major version programs that were compiled against a lower minor version go on running.
- */
+/* Programs that were compiled against a lower minor version of one major version go on running. */
 #define TRIBUTARY_MAJOR 1
 #define TRIBUTARY_MINOR 5
-/* Of the library that is loaded: major * 1000 + minor. */
+/* Returns the version of the library that is loaded: major * 1000 + minor. */
 int tributary_version(void);
 
 typedef enum tributary_result {
@@ -38,10 +37,10 @@ typedef enum tributary_result {
   TRIBUTARY_MEMBERSHIP_ENDED = 9 /* of an elastic world: see tributary_comm_regroup() */
 } tributary_result;
 
-/* "TRIBUTARY_TIMEOUT"; never null. */
+/* Returns the name, such as "TRIBUTARY_TIMEOUT"; never null. */
 const char* tributary_result_name(tributary_result result);
-/* Why the last call of this thread that failed did so, in a sentence that says what to do. Valid
- * until this thread calls the next function; never null. */
+/* Returns why the last call of this thread that failed did so, in a sentence that says what to do.
+ * It is valid until this thread calls the next function; never null. */
 const char* tributary_last_error(void);
 
 /* Elements are little-endian. A C struct of a value and an int32 is a pair, for minloc and maxloc.
@@ -67,7 +66,7 @@ typedef enum tributary_type {
   TRIBUTARY_OPAQUE16 = 17
 } tributary_type;
 
-/* Bytes of one element; 0 if there is no such type. */
+/* Returns the bytes of one element; 0 if there is no such type. */
 size_t tributary_type_size(tributary_type type);
 
 /* Sums and products of unsigned integers, and all that look at bits, are those of signed ones; min
@@ -88,8 +87,8 @@ typedef enum tributary_operator {
   TRIBUTARY_HANDLER = 64 /* the first of 64: TRIBUTARY_HANDLER + its number */
 } tributary_operator;
 
-/* 1 if the type has that operator, else 0. All have handlers; whether one is loaded for the type, a
- * collective says. */
+/* Returns 1 if the type has that operator, else 0. All types have handlers; a collective says
+ * whether one is loaded for the type. */
 int tributary_has_operator(tributary_type type, tributary_operator op);
 
 /* ---- Handlers: operators of one's own (docs/reference/handlers.md) ---- */
@@ -100,32 +99,33 @@ int tributary_has_operator(tributary_type type, tributary_operator op);
  * runs the switches. It stays until the process ends; a number is taken once and for all. */
 tributary_result tributary_handler_load(unsigned number, const char* expression,
                                         tributary_type type);
-/* The same of a shared object built against tributary-handler.h, which knows its type itself and
- * runs with all rights of the process. */
+/* Does the same with a shared object that was built against tributary-handler.h, which knows its
+ * type itself and runs with all rights of the process. */
 tributary_result tributary_handler_load_file(unsigned number, const char* path);
 
 /* ---- Options ---- */
 
-/* What the environment says (docs/reference/library.md has the variables), unless it is set here.
- */
+/* Options are what the environment says (docs/reference/library.md has the variables), unless it is
+ * set here. */
 typedef struct tributary_options tributary_options;
 
 tributary_result tributary_options_create(tributary_options** options);
-/* By the variable's name: "TRIBUTARY_ALGORITHM", "canary". Both are copied; null as the value: as
- * if the variable were not there. What makes no sense is said when a communicator is created. */
+/* Sets an option by its variable's name: "TRIBUTARY_ALGORITHM", "canary". Both texts are copied.
+ * With null as the value, it is as if the variable were not there. What makes no sense is said when
+ * a communicator is created. */
 tributary_result tributary_options_set(tributary_options* options, const char* variable,
                                        const char* value);
-/* Is told what people should know, instead of standard error: see CommunicatorOptions::on_notice.
- * By any thread of the library. */
+/* It is told what people should know, instead of standard error: see
+ * CommunicatorOptions::on_notice. Any thread of the library may call it. */
 typedef void (*tributary_notice)(void* context, const char* line);
 tributary_result tributary_options_on_notice(tributary_options* options, tributary_notice notice,
                                              void* context);
-/* For a communicator beside that of the whole job: what is set up for one job alone is left out,
- * its number, and the trees or rings of a protocol. */
+/* Makes the options those of a communicator beside that of the whole job: what is set up for one
+ * job alone is left out, its number, and the trees or rings of a protocol. */
 tributary_result tributary_options_for_part(tributary_options* options);
 /* Ranks of one machine go to the others together: what is between them goes through memory, and one
- * of them brings one vector for all to the switches. For tributary_comm_create_with(), and the
- * parts of what that makes; if all ranks want it. Handlers are refused then. */
+ * of them brings one vector for all to the switches. This is for tributary_comm_create_with(), and
+ * the parts of what that makes; it is done if all ranks want it. Handlers are refused then. */
 tributary_result tributary_options_share_machine(tributary_options* options);
 void tributary_options_destroy(tributary_options* options);
 
@@ -133,43 +133,44 @@ void tributary_options_destroy(tributary_options* options);
 
 typedef struct tributary_comm tributary_comm;
 
-/* Of RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT, as torchrun sets them. `options` may be null.
- * Returns when all ranks are there, or with an error on all that are. */
+/* Creates a communicator by RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT, as torchrun sets them.
+ * `options` may be null. Returns when all ranks are there, or with an error on all that are. */
 tributary_result tributary_comm_create(tributary_comm** comm, const tributary_options* options);
 
 /* Gathers `bytes` bytes of each rank into `out`, by rank, on all ranks; 0 if that worked. It is
  * called the same number of times on all ranks, within tributary_comm_create_with() only. */
 typedef int (*tributary_allgather_function)(void* context, const void* in, void* out, size_t bytes);
 
-/* The same without MASTER_ADDR and MASTER_PORT: the ranks find each other by what they have
- * already. Rank 0 is met at TRIBUTARY_LOCAL_ADDRESS or TRIBUTARY_INTERFACE, or else at its first
- * address that is not loopback; nobody but these ranks is let in. */
+/* Does the same without MASTER_ADDR and MASTER_PORT: the ranks find each other by the allgather
+ * that they have already. Rank 0 is met at TRIBUTARY_LOCAL_ADDRESS or TRIBUTARY_INTERFACE, or else
+ * at its first address that is not loopback; nobody but these ranks is let in. */
 tributary_result tributary_comm_create_with(tributary_comm** comm, const tributary_options* options,
                                             uint32_t rank, uint32_t world_size,
                                             tributary_allgather_function allgather, void* context);
 
 /* All ranks call it. Those of one colour get a communicator of their own, in the order of their
- * keys, and of their ranks where keys are the same; a negative colour: none, *part is null. Options
- * are those of `comm`, but for what is set up for one job alone: its number, and the trees or rings
- * of a protocol. */
+ * keys, and of their ranks where keys are the same. With a negative colour a rank gets none, and
+ * *part is null. The options are those of `comm`, but for what is set up for one job alone: its
+ * number, and the trees or rings of a protocol. */
 tributary_result tributary_comm_split(tributary_comm* comm, int64_t color, int64_t key,
                                       tributary_comm** part);
 
-/* Waits for what was posted, and for the other ranks, up to two seconds. Null is nothing. */
+/* Waits for what was posted, and for the other ranks, up to two seconds. Null does nothing. */
 void tributary_comm_destroy(tributary_comm* comm);
-/* What is outstanding ends with TRIBUTARY_ABORTED, within a second, and so does whatever is posted
+/* Ends what is outstanding with TRIBUTARY_ABORTED, within a second, and so whatever is posted
  * later. Other ranks notice by their time limits, or because connections break. */
 void tributary_comm_abort(tributary_comm* comm);
 
-/* Of an elastic world, TRIBUTARY_MEMBERSHIP=elastic: all members call it, behind the same
- * collectives or after one that failed, and get the communicator of the next membership. Members
- * that are gone are left out, as are those that do not call it in time; who waits to join, with
- * TRIBUTARY_MEMBERSHIP=join, is taken in. Others are waited for until there are `world_size` ranks,
- * if it is not 0, but no longer than the stall timeout. Who stays keeps its rank where that can be,
- * and one of them has rank 0. `comm` ends: all that is posted there fails with
- * TRIBUTARY_MEMBERSHIP_ENDED; it is still to be destroyed. After an error it may be called again,
- * unless that is TRIBUTARY_MEMBERSHIP_ENDED: then this process is no member any more; or
- * TRIBUTARY_ABORTED: tributary_comm_abort() ends it as it does collectives. */
+/* Goes on to the next membership of an elastic world (TRIBUTARY_MEMBERSHIP=elastic). All members
+ * call it, behind the same collectives or after one that failed, and get the communicator of the
+ * next membership. Members that are gone are left out, as are those that do not call it in time;
+ * processes that wait to join, with TRIBUTARY_MEMBERSHIP=join, are taken in. If `world_size` is not
+ * 0, others are waited for until there are so many ranks, but no longer than the stall timeout. A
+ * member keeps its rank where that can be, and one of them has rank 0. `comm` ends: all that is
+ * posted there fails with TRIBUTARY_MEMBERSHIP_ENDED; it is still to be destroyed. After an error
+ * it may be called again, unless the error is TRIBUTARY_MEMBERSHIP_ENDED, as this process is a
+ * member no more then, or TRIBUTARY_ABORTED: tributary_comm_abort() ends it as it does collectives.
+ */
 tributary_result tributary_comm_regroup(tributary_comm* comm, uint32_t world_size,
                                         tributary_comm** next);
 typedef struct tributary_membership {
@@ -183,11 +184,11 @@ tributary_result tributary_comm_membership(const tributary_comm* comm,
 
 uint32_t tributary_comm_rank(const tributary_comm* comm);
 uint32_t tributary_comm_size(const tributary_comm* comm);
-/* By which it runs: "canary", "ring". As long as the communicator. */
+/* Returns by what it runs: "canary", "ring". The text lives as long as the communicator. */
 const char* tributary_comm_algorithm(const tributary_comm* comm);
-/* What was counted, by its name in docs/reference/library.md; TRIBUTARY_INVALID_ARGUMENT if there
- * is none, as where another protocol runs. Waits for the collective that is running, not for those
- * behind it. */
+/* Gives what was counted, by its name in docs/reference/library.md; TRIBUTARY_INVALID_ARGUMENT if
+ * there is none, as where another protocol runs. Waits for the collective that is running, not for
+ * those behind it. */
 tributary_result tributary_comm_statistic(tributary_comm* comm, const char* name, uint64_t* value);
 
 /* ---- Collectives ----
@@ -205,17 +206,17 @@ typedef struct tributary_request tributary_request;
 
 tributary_result tributary_allreduce(tributary_comm* comm, const void* in, void* out, size_t count,
                                      tributary_type type, tributary_operator op);
-/* `out` is the root's alone; that of the others may be null. */
+/* `out` counts on the root alone; that of the others may be null. */
 tributary_result tributary_reduce(tributary_comm* comm, const void* in, void* out, size_t count,
                                   tributary_type type, tributary_operator op, uint32_t root);
 tributary_result tributary_broadcast(tributary_comm* comm, void* inout, size_t count,
                                      tributary_type type, uint32_t root);
 tributary_result tributary_barrier(tributary_comm* comm);
-/* `count` of each rank; `out` has room for those of all, by rank. `in` may be this rank's place
- * there. */
+/* All ranks get the `count` elements of each rank: `out` has room for those of all, by rank. `in`
+ * may be this rank's place there. */
 tributary_result tributary_allgather(tributary_comm* comm, const void* in, void* out, size_t count,
                                      tributary_type type);
-/* `count` for each rank: `in` has as many for all, by rank. */
+/* Each rank gets `count` elements of the result: `in` has as many for every rank, by rank. */
 tributary_result tributary_reduce_scatter(tributary_comm* comm, const void* in, void* out,
                                           size_t count, tributary_type type, tributary_operator op);
 
@@ -258,28 +259,29 @@ typedef struct tributary_sketch_options {
 #define TRIBUTARY_SKETCH_DEFAULTS \
   { TRIBUTARY_SKETCH_GRID, 8, TRIBUTARY_ROUND_STOCHASTIC, 1, 0 }
 
-/* How one of a rank's vectors, a layer's gradient say, goes sketched from call to call. */
+/* Says how one of a rank's vectors, say a layer's gradient, is sketched from call to call. */
 typedef struct tributary_sketch tributary_sketch;
 
-/* For vectors of `count` elements. `options` may be null: the defaults. Whether there are such bits
- * depends on how many ranks there are, so a collective says it. */
+/* Makes a sketch for vectors of `count` elements. `options` may be null: the defaults. Whether
+ * there are such bits depends on how many ranks there are, so a collective says it. */
 tributary_result tributary_sketch_create(tributary_sketch** sketch, size_t count,
                                          const tributary_sketch_options* options);
-/* For vectors that are a matrix, row by row, of rows x columns elements: the ranks add up factors
- * of it, (rows + columns) x rank elements, and get the product. `rank` is 1 up to the less of both.
- * Of the options the kind is a grid, and 32 bits are floats. */
+/* Makes a sketch for vectors that are a matrix, row by row, of rows x columns elements: the ranks
+ * add up factors of it, (rows + columns) x rank elements, and get the product. `rank` is from 1 to
+ * the lesser of both. The kind in the options is a grid, and 32 bits are floats. */
 tributary_result tributary_sketch_create_low_rank(tributary_sketch** sketch, size_t rows,
                                                   size_t columns, size_t rank,
                                                   const tributary_sketch_options* options);
-/* What of it is in flight goes on. Null is nothing. */
+/* What is in flight with it goes on. Null does nothing. */
 void tributary_sketch_destroy(tributary_sketch* sketch);
-/* What is kept back, `count` elements; null without feedback. Not while a collective has it. */
+/* Returns what is kept back, `count` elements; null without feedback. It is not to be called while
+ * a collective has the sketch. */
 const float* tributary_sketch_residual(const tributary_sketch* sketch);
 
 /* All ranks have sketches of the same count, kind, bits and matrix, and get the same bits. `count`
- * is the sketch's. If it fails, all that was given is kept back, unless the deadline of its request
- * passed before its turn. A sketch is one communicator's at a time; of that, several collectives
- * may have it in flight. */
+ * is the sketch's. If the call fails, all that was given is kept back, unless the deadline of its
+ * request passed before its turn. A sketch belongs to one communicator at a time, of which several
+ * collectives may have it in flight. */
 tributary_result tributary_sketched_allreduce(tributary_comm* comm, const float* in, float* out,
                                               size_t count, tributary_sketch* sketch);
 tributary_result tributary_isketched_allreduce(tributary_comm* comm, const float* in, float* out,
@@ -310,31 +312,31 @@ typedef enum tributary_synchrony {
   TRIBUTARY_ASP = 2  /* everybody goes on as fast as it can */
 } tributary_synchrony;
 
-/* What becomes of a rank that would be further behind. */
+/* Says what becomes of a rank that would fall further behind. */
 typedef enum tributary_stale {
   TRIBUTARY_STALE_WAIT = 0, /* the others wait for it */
   TRIBUTARY_STALE_DROP = 1  /* what is left of its iteration is dropped, and it goes on with the
                              * fastest rank's parameters in that one's iteration */
 } tributary_stale;
 
-/* The gradients of one layer that were added up; as long as the call that is told of it. */
+/* The sum of the gradients of one layer. It lives as long as the call that is told of it. */
 typedef struct tributary_layer_sum {
   size_t layer;
   const float* values; /* as many as the layer has elements: a sum, and no mean */
   size_t count;
-  /* Those, and no others, are in it, each once. Rank r is if contributors[r / 64] >> (r % 64) & 1;
+  /* Exactly these ranks are in it, each once. Rank r is if contributors[r / 64] >> (r % 64) & 1;
    * there are TRIBUTARY_RANK_WORDS(world size) words. */
   const uint64_t* contributors;
   uint32_t contributor_count;
 } tributary_layer_sum;
 #define TRIBUTARY_RANK_WORDS(world_size) (((world_size) + 63) / 64)
 
-/* Changes the parameters by a sum, the same way on all ranks; 0 if it has done that. Otherwise this
- * rank cannot go on: the communicator is aborted, and the call fails with TRIBUTARY_ABORTED. It is
- * called by the thread that enters or closes, during that. */
+/* Changes the parameters by a sum, the same way on all ranks; returns 0 if it has done that.
+ * Otherwise this rank cannot go on: the communicator is aborted, and the call fails with
+ * TRIBUTARY_ABORTED. The thread that enters or closes calls it, during that. */
 typedef int (*tributary_apply_function)(void* context, const tributary_layer_sum* sum);
 
-/* Rank 0's count, but for `regroup` and what is behind it, which are each rank's own. */
+/* Rank 0's options count, but `regroup` and those behind it are each rank's own. */
 typedef struct tributary_gradient_exchange_options {
   int synchrony;      /* a tributary_synchrony */
   uint32_t staleness; /* iterations: the paper's s */
@@ -347,9 +349,8 @@ typedef struct tributary_gradient_exchange_options {
   uint64_t pause_nanoseconds; /* for so long others may have to wait for this rank's thread */
   uint64_t stall_warning_nanoseconds; /* after so long a line names whom this rank waits for: to
                                        * tributary_options_on_notice() of its communicator */
-  /* Called with the context of what applies, by the thread that waits in a call of the exchange,
-   * ten times a second: 0 if it is to wait on. Otherwise the communicator is aborted. Null: none.
-   */
+  /* The thread that waits in a call of the exchange calls it ten times a second, with the context
+   * of what applies. It returns 0 to wait on; otherwise the communicator is aborted. Null: none. */
   int (*on_wait)(void* context);
 } tributary_gradient_exchange_options;
 #define TRIBUTARY_GRADIENT_EXCHANGE_DEFAULTS \
@@ -357,63 +358,65 @@ typedef struct tributary_gradient_exchange_options {
 
 typedef struct tributary_gradient_exchange tributary_gradient_exchange;
 
-/* On all ranks, behind the same collectives. `layers` has the elements of each layer. `parameters`
- * is everything that `apply` changes, as long on all ranks, for ranks that get those of others in
- * place of sums: with TRIBUTARY_STALE_DROP and TRIBUTARY_ASP; otherwise it may be null. It is read
- * and written while this rank enters or closes, and left alone by others then. `options` may be
- * null: the defaults.
+/* All ranks call it, behind the same collectives. `layers` has the elements of each layer.
+ * `parameters` is everything that `apply` changes, as long on all ranks: with TRIBUTARY_STALE_DROP
+ * and TRIBUTARY_ASP, a rank may get another one's parameters in place of sums; otherwise it may be
+ * null. It is read and written while this rank enters or closes, and left alone by others then.
+ * `options` may be null: the defaults.
  *
- * The communicator is the exchange's from now on, until that is closed without an error, or
+ * The communicator belongs to the exchange from now on, until that is closed without an error, or
  * destroyed: what is posted there meanwhile fails with TRIBUTARY_INVALID_ARGUMENT, and so does
- * tributary_comm_statistic(). tributary_comm_abort() ends both. It may be destroyed before the
- * exchange. */
+ * tributary_comm_statistic(). tributary_comm_abort() ends both. The communicator may be destroyed
+ * before the exchange. */
 tributary_result tributary_gradient_exchange_create(
     tributary_gradient_exchange** exchange, tributary_comm* comm, const size_t* layers,
     size_t layer_count, float* parameters, size_t parameter_count, tributary_apply_function apply,
     void* context, const tributary_gradient_exchange_options* options);
 /* Begins the next iteration, once the others are far enough; its number is in *iteration, unless
- * that is null. They begin at 0; who has got parameters with TRIBUTARY_STALE_DROP goes on in the
- * iteration of whom it got them from. */
+ * that is null. Iterations begin at 0; a rank that was given parameters with TRIBUTARY_STALE_DROP
+ * goes on in the iteration of the rank that they came from. */
 tributary_result tributary_gradient_exchange_enter(tributary_gradient_exchange* exchange,
                                                    uint64_t* iteration);
-/* Each layer once in an iteration, in any order. It does not wait, and the gradient may change as
- * soon as it returns. */
+/* Each layer is offered once in an iteration, in any order. The call does not wait, and the
+ * gradient may change as soon as it returns. */
 tributary_result tributary_gradient_exchange_offer(tributary_gradient_exchange* exchange,
                                                    size_t layer, const float* gradient,
                                                    size_t count);
-/* Waits until all gradients of this iteration are in sums. *counted, unless that is null: 1; 0 if
- * what was left of them was stale, and dropped. */
+/* Waits until all gradients of this iteration are in sums. *counted, unless that is null, is then
+ * 1; it is 0 if what was left of them was stale, and dropped. */
 tributary_result tributary_gradient_exchange_finish(tributary_gradient_exchange* exchange,
                                                     int* counted);
-/* This rank trains no more; in an iteration, it leaves out what is in no sum. Waits for the other
- * ranks to close, and applies their sums. */
+/* Says that this rank trains no more; in an iteration, it leaves out what is in no sum. Waits for
+ * the other ranks to close, and applies their sums. */
 tributary_result tributary_gradient_exchange_close(tributary_gradient_exchange* exchange);
-/* Whose gradients are in sums: the Gradient Exchange Index (section 5.2 of the paper), of the last
- * 256 iterations. `ranks` has room for *rows of them, each of which has TRIBUTARY_RANK_WORDS(world
- * size) words for every layer, as tributary_layer_sum has them. *rows is how many there are then,
- * the latest ones, and *first the iteration of the first one. */
+/* Tells whose gradients are in sums: the Gradient Exchange Index (section 5.2 of the paper), of the
+ * last 256 iterations. `ranks` has room for *rows of them, each of which has
+ * TRIBUTARY_RANK_WORDS(world size) words for every layer, as tributary_layer_sum has them. *rows is
+ * how many there are then, the latest ones, and *first the iteration of the first one. */
 tributary_result tributary_gradient_exchange_gei(const tributary_gradient_exchange* exchange,
                                                  uint64_t* first, uint64_t* ranks, size_t* rows);
-/* What was counted, by its name in docs/reference/library.md; TRIBUTARY_INVALID_ARGUMENT if there
- * is none. */
+/* Gives what was counted, by its name in docs/reference/library.md; TRIBUTARY_INVALID_ARGUMENT if
+ * there is none. */
 tributary_result tributary_gradient_exchange_statistic(const tributary_gradient_exchange* exchange,
                                                        const char* name, uint64_t* value);
-/* Closes it, which waits for the others unless the communicator was aborted. Null is nothing. */
+/* Closes it, which waits for the others unless the communicator was aborted. Null does nothing. */
 void tributary_gradient_exchange_destroy(tributary_gradient_exchange* exchange);
 
 /* ---- Requests ---- */
 
-/* TRIBUTARY_IN_PROGRESS, or how it ended. In the latter case the request is gone, and *request
- * null; of null the outcome is success. */
+/* These return TRIBUTARY_IN_PROGRESS, or how the request ended. In the latter case the request is
+ * gone, and *request null; of null the outcome is success. */
 tributary_result tributary_test(tributary_request** request);
 tributary_result tributary_wait(tributary_request** request);
-/* No longer than so many nanoseconds; after that TRIBUTARY_IN_PROGRESS, and the request stays. */
+/* Waits no longer than so many nanoseconds; after that it returns TRIBUTARY_IN_PROGRESS, and the
+ * request stays. */
 tributary_result tributary_wait_for(tributary_request** request, uint64_t nanoseconds);
-/* The first of them that ends, as tributary_wait() has it, and its place in *index. Null requests
- * are left out; where all are null the outcome is success, and *index is `count`. Each request is
- * there once. */
+/* Waits for the first of them that ends, as tributary_wait() does, and puts its place into *index.
+ * Null requests are left out; where all are null the outcome is success, and *index is `count`.
+ * Each request is there once. */
 tributary_result tributary_wait_any(tributary_request** requests, size_t count, size_t* index);
-/* No longer than so many nanoseconds; after that TRIBUTARY_IN_PROGRESS, and *index is `count`. */
+/* Waits no longer than so many nanoseconds; after that it returns TRIBUTARY_IN_PROGRESS, and *index
+ * is `count`. */
 tributary_result tributary_wait_any_for(tributary_request** requests, size_t count, size_t* index,
                                         uint64_t nanoseconds);
 
@@ -433,7 +436,7 @@ tributary_result tributary_wait_any_for(tributary_request** requests, size_t cou
  * TRIBUTARY_MISMATCH. */
 tributary_result tributary_request_deadline(tributary_request* request, uint64_t nanoseconds);
 
-/* How a collective has ended; in it tributary_last_error() has the reason. */
+/* Is told how a collective has ended; in it tributary_last_error() has the reason. */
 typedef void (*tributary_completion)(void* context, tributary_result result);
 /* Calls the function once, when the collective of that request ends, also when the request was
  * freed before; at once if it has ended. The latest function counts; null: none. It is called by
@@ -448,8 +451,8 @@ typedef void (*tributary_completion)(void* context, tributary_result result);
 tributary_result tributary_request_on_completion(tributary_request* request,
                                                  tributary_completion function, void* context);
 
-/* Not waited for any more: it goes on, and its buffers are still in use, until the communicator
- * ends. */
+/* The request is waited for no more: it goes on, and its buffers are still in use, until the
+ * communicator ends. */
 void tributary_request_free(tributary_request** request);
 
 /* What this thread posts on `comm` in between begins together, when the group ends: allreduces of
