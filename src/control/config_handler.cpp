@@ -28,11 +28,13 @@ constexpr Option<HandlerConfig> handler_table[] = {
         .required()
         .unlisted(),
     option::parsed<&HandlerConfig::type, parse_element_type>(
-        "type", Apply::reload, "one that [expressions](handlers.md#in-what-it-is-computed) have",
+        "type", Apply::reload,
+        "one that [expressions](handlers.md#element-types-and-precision) have",
         "of the elements of an expression, as `\"i8\"`; a file says its own"),
     option::text<&HandlerConfig::expression>(
         "expression", Apply::reload, reduce::expression_bytes_max,
-        "what it does, in the [language](handlers.md#the-language) of expressions, on one line"),
+        "what it does, in the [language of expressions](handlers.md#language-of-expressions), on "
+        "one line"),
     option::text<&HandlerConfig::file>(
         "file", Apply::reload, path_bytes_max,
         "in place of `expression`: a shared object in `handler_directory`, by its name there"),
