@@ -121,14 +121,22 @@ std::uint64_t EgressQueue::passing_bytes(const PacketList& run, std::size_t max)
   return marks || count > buffers_max_ || bytes > config_.capacity_bytes ? 0 : bytes;
 }
 
+// Urgent frames go before all others, but not before each other: a BFD session that is told of an
+// older state behind a newer one would take it for a failure.
 void EgressQueue::put_first(PacketPtr packet, Time now) {
   bytes_ += packet->frame_bytes();
   packet->queued_at = now;
   if (gate_ != nullptr) {
     gate_->put_urgent(std::move(packet));
-  } else {
-    waiting_.push_front(std::move(packet));
+    return;
   }
+  PacketList first;
+  while (!waiting_.empty() && is_urgent(*waiting_.front())) {
+    first.push(waiting_.pop());
+  }
+  first.push(std::move(packet));
+  first.append(std::move(waiting_));
+  waiting_ = std::move(first);
 }
 
 void EgressQueue::enqueue_classed(PacketPtr packet, Time now) {

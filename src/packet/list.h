@@ -32,14 +32,6 @@ class PacketList {
     ++size_;
   }
 
-  void push_front(PacketPtr packet) noexcept {
-    Packet* first = packet.release();
-    first->next = head_;
-    (head_ == nullptr ? tail_ : head_) = first;
-    head_ = first;
-    ++size_;
-  }
-
   // Returns null when the list is empty.
   PacketPtr pop() noexcept {
     if (head_ == nullptr) {

@@ -230,6 +230,22 @@ TEST_F(EgressQueueTest, ClassSelectorSevenQueues) {
   queue.clear();
 }
 
+TEST_F(EgressQueueTest, UrgentFramesKeepTheirOrder) {
+  for (const auto& config : {QueueConfig{}, QueueConfig{200'000'000, 2000, 0}}) {
+    EgressQueue queue(config);
+    queue.enqueue(frame(1000), start);
+    for (const std::uint32_t bytes : {66, 67, 68}) {
+      queue.enqueue(frame(bytes, 0xc0), start);
+    }
+    PacketList out;
+    for (const std::uint32_t bytes : {66, 67, 68, 1000}) {
+      queue.dequeue(start, out, 1);
+      ASSERT_EQ(out.size(), 1u);
+      EXPECT_EQ(out.pop()->length, bytes);
+    }
+  }
+}
+
 // What is taken out again has as many bytes as what was put in.
 TEST_F(EgressQueueTest, AnUrgentFrameCountsWithTheBodyThatItShares) {
   EgressQueue queue({200'000'000, 2000, 0});
