@@ -10,13 +10,13 @@ from lablib import LabError
 
 from .fabric import ended
 
-_LONGEST_S = 900  # it is told to end long before
-_SETTLE_S = 0.5   # until queues are as they stay
-_ENOUGH = 0.95    # of what was asked for
+_LONGEST_S = 900  # it is ended long before
+_SETTLE_S = 0.5   # until queues no longer change
+_ENOUGH = 0.95    # share of the asked load
 
 
 class Background:
-    """Runs while the context does, and says so if it turns out to have been too little."""
+    """Background traffic while the context runs; it is an error if it was too little."""
 
     def __init__(self, fabric, hosts: list[str], rate: str, *options):
         self._fabric, self._hosts, self._rate, self._options = fabric, hosts, rate, options
@@ -47,7 +47,7 @@ class Background:
                     text, _ = child.communicate(timeout=10)
                     _report_shortfall(host, json.loads(text))
                 except (subprocess.TimeoutExpired, ValueError):
-                    pass  # killed with us: there is nothing to count
+                    pass  # killed together with this program: there is nothing to count
 
 
 def _report_shortfall(host: str, counts: dict) -> None:

@@ -11,9 +11,9 @@ from .fabric import Fabric
 
 ALGORITHMS = ("canary", "panama", "flare", "netreduce", "roce-ring", "ring")
 OF_A_FABRIC = ("canary", "panama", "flare", "netreduce", "ring")
-BY_CONTROLLER = ("panama", "flare", "netreduce")  # which tells switches of their jobs
-JOB = 1  # of those with trees; the others draw theirs
-# What the labs' own configuration has not.
+BY_CONTROLLER = ("panama", "flare", "netreduce")  # it configures their jobs in the switches
+JOB = 1  # of the algorithms with trees; the others draw their number
+# Settings that the labs' own configuration lacks.
 SETTINGS = {"flare": ["switch.flare.working_memory=8192"],
             "netreduce": ["switch.netreduce.packet_memory=65536"]}
 
@@ -28,13 +28,13 @@ def algorithms(parser: argparse.ArgumentParser, option: str, text: str,
 
 
 def settings(names: list[str]) -> list[str]:
-    """Of the fabric in which these algorithms run."""
+    """Returns the settings of the fabric in which these algorithms run."""
     return [setting for name in names for setting in SETTINGS.get(name, [])]
 
 
 class Engine:
-    """While the context runs, reductions go by `algorithm`: the trees or the ring that it needs are in place,
-    with what `of_job` says of its job. Of the library's variables it has those in `more`, and hears no others."""
+    """While the context runs, reductions use `algorithm`, and the trees or the ring that it needs are in place.
+    `of_job` has further settings of the job. Of the library's environment variables only those in `more` are set."""
 
     def __init__(self, net: Fabric, algorithm: str, tree_count: int, ring: int | None = None,
                  of_job: dict | None = None, more: dict[str, str] | None = None):
@@ -63,7 +63,7 @@ class Engine:
 
     @property
     def environment(self) -> dict[str, str]:
-        """What other programs are told of the job."""
+        """Environment variables that give other programs the job."""
         return self._environment
 
     def start(self, *options, **how) -> reduction.Reduction:

@@ -11,7 +11,7 @@ import sys
 from lablib import (LabError, control, daemon_config, description, guests, lifecycle,
                     namespaces, state)
 
-LINE_OVERHEAD_BYTES = 24  # preamble, frame check sequence, gap: what counters do not count
+LINE_OVERHEAD_BYTES = 24  # preamble, frame check sequence and gap, which counters leave out
 
 
 class Fabric:
@@ -40,21 +40,21 @@ class Fabric:
         return str(lifecycle.program(self.build, name))
 
     def set(self, *settings: str) -> None:
-        """Of all daemons, while they run."""
+        """Changes settings of all daemons, while they run."""
         lifecycle.reload(self.lab, daemon_config.Overrides(settings=settings))
 
     def rows(self, *question: str) -> list[dict]:
-        """What tributaryctl lists, of all daemons."""
+        """Returns the rows that tributaryctl lists, of all daemons."""
         return control.rows(self.program("tributaryctl"), self._sockets.values(), *question)
 
     def start(self, host: str, *argv, **streams) -> subprocess.Popen:
-        """A program in a host; it ends with us, even if we are killed."""
+        """Starts a program in a host; it ends with this one, even if this one is killed."""
         command = namespaces.command(self.lab.namespace(host), *(str(arg) for arg in argv))
         return subprocess.Popen(["setpriv", "--pdeathsig", "KILL", *command],
                                 stdin=subprocess.DEVNULL, text=True, **streams)
 
     def say_to_guest(self, guest: str, command: str) -> str:
-        """What a shell command, which must succeed, prints in a guest."""
+        """Runs a shell command in a guest and returns its output; a failure is an error."""
         status, said = guests.run(state.directory(self.name), guest, command)
         if status != 0:
             raise LabError(f"guest {guest}: '{command}' ended with {status}: {said.strip()}")
@@ -75,7 +75,7 @@ def main(body) -> None:
         sys.exit(body())
     except LabError as error:
         sys.exit(f"{name}: {error}")
-    except OSError as error:  # of a file, or of a program that is not there
+    except OSError as error:  # a file or a program that is missing
         sys.exit(f"{name}: {error}")
     except subprocess.TimeoutExpired as error:
         sys.exit(f"{name}: no end after {error.timeout:.0f} s: {error.cmd}")
@@ -85,7 +85,7 @@ def main(body) -> None:
 
 @contextlib.contextmanager
 def ended(*children: subprocess.Popen):
-    """Whatever happens, none of them is left."""
+    """Ends these processes, whatever happens."""
     try:
         yield children
     finally:

@@ -5,7 +5,7 @@ import statistics
 
 
 def spread(values: list[float], unit: float = 1.0, digits: int = 1) -> str:
-    """'median (smallest to largest)', or a dash if there is nothing."""
+    """Returns 'median (smallest to largest)', or a dash if there are no values."""
     if not values:
         return "-"
     low, middle, high = (f"{value / unit:.{digits}f}"
@@ -14,7 +14,7 @@ def spread(values: list[float], unit: float = 1.0, digits: int = 1) -> str:
 
 
 def table(head: list[str], rows: list[list[str]]) -> str:
-    """Text in columns; the first is left-aligned."""
+    """Returns text in columns; the first is left-aligned."""
     widths = [max(len(row[i]) for row in [head, *rows]) for i in range(len(head))]
     lines = []
     for row in [head, *rows]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How full the links were, from the counters of the ports that send into them."""
+"""Utilisation of the links, from the counters of the ports that send into them."""
 
 import threading
 import time
@@ -8,7 +8,7 @@ from .fabric import LINE_OVERHEAD_BYTES, Fabric
 
 
 class Sampler:
-    """Asks for the ports every half second, in a thread, while the context runs."""
+    """Reads the counters of the ports every half second, in a thread, while the context runs."""
 
     def __init__(self, fabric: Fabric, interval_s: float = 0.5):
         self._fabric, self._interval_s = fabric, interval_s
@@ -27,7 +27,7 @@ class Sampler:
         if kind is None:
             if self._failure is not None:
                 raise self._failure
-            self._sample()  # so that nothing that happened is behind the last one
+            self._sample()  # so that the last sample is later than all traffic
 
     def _run(self) -> None:
         try:
@@ -35,7 +35,7 @@ class Sampler:
                 self._sample()
                 if self._end.wait(self._interval_s):
                     return
-        except Exception as error:  # raised where somebody sees it
+        except Exception as error:  # raised again at the end of the context
             self._failure = error
 
     def _sample(self) -> None:
@@ -45,9 +45,9 @@ class Sampler:
             for row in rows}))
 
     def utilisation(self, busy: list[tuple[str, str]]) -> dict[str, float]:
-        """Share of its rate that each link carried, over the intervals in which the ports `busy`
-        carried more than a quarter of what they did at their best: while the reductions ran, and
-        not while their workers started, met or checked."""
+        """Returns the share of its rate that each link carried, over the intervals in which the ports `busy`
+        carried more than a quarter of their maximum: while the reductions ran, and not while their
+        workers started, met or checked results."""
         pairs = list(zip(self._samples, self._samples[1:]))
         carried = [sum(after[port][0] - before[port][0] for port in busy) / (late - early)
                    for (early, before), (late, after) in pairs]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A run of MPI_Allreduce in the hosts of a lab, by Open MPI."""
+"""Runs MPI_Allreduce of Open MPI in the hosts of a lab."""
 
 import tempfile
 
@@ -12,7 +12,7 @@ LIMIT_S = 600.0
 
 def run(net: Fabric, parameters: dict[str, str], sizes: list[int], iterations: int,
         per_host: int = 1) -> dict[int, list[float]]:
-    """Microseconds of each call, that of the slowest rank, by size in bytes. `parameters` of Open MPI."""
+    """Returns the microseconds of each call (of the slowest rank) by size in bytes. `parameters` are Open MPI's."""
     program = net.build / "tests" / "perf" / "mpi_allreduce"
     argv = [str(program), str(iterations), *map(str, sizes)]
     with tempfile.TemporaryFile("w+") as out:

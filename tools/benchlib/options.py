@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What several benchmarks check of their options."""
+"""Checks of options that several benchmarks have."""
 
 import argparse
 import math
 
 
 def numbers(parser: argparse.ArgumentParser, option: str, text: str, example: str) -> list[float]:
-    """Finite ones, of a list with commas."""
+    """Returns the numbers of a list with commas; they must be finite."""
     try:
         values = [float(word) for word in text.split(",")]
     except ValueError:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Of jobs that run at the same time: what each did while all ran. Spans are when a job's iterations
+"""Computes what each of several jobs did while all of them ran. Spans are the times at which a job's iterations
 began and ended."""
 
 from lablib import LabError
@@ -8,11 +8,11 @@ Spans = list[tuple[float, float]]
 
 
 class Missed(LabError):
-    """One had ended when another one began."""
+    """One job had ended when another one began."""
 
 
 def together(jobs: list[Spans]) -> tuple[float, float]:
-    """From when the last one began to when the first one ended."""
+    """Returns the time from the start of the last job to the end of the first."""
     begin, end = max(own[0][0] for own in jobs), min(own[-1][1] for own in jobs)
     if begin >= end:
         raise Missed("the jobs did not run at the same time: give more --iterations, or a larger "
@@ -21,6 +21,6 @@ def together(jobs: list[Spans]) -> tuple[float, float]:
 
 
 def work_done(own: Spans, begin: float, end: float) -> float:
-    """Iterations of a job in that time, with the parts of those that reach out of it."""
+    """Returns the iterations of a job in that time; an iteration that is partly outside counts in part."""
     return sum(max(0.0, min(end, last) - max(begin, first)) / (last - first)
                for first, last in own)

@@ -8,8 +8,8 @@ from lablib.bench_run import BenchRun
 
 
 class Reduction:
-    """Started at once. One algorithm, and one size, or several by a factor up to `largest`; every element is
-    checked unless `check` is off."""
+    """Runs from its construction on, with one algorithm and one size, or several by a factor up to `largest`. Every
+    element is checked unless `check` is off."""
 
     def __init__(self, fabric, hosts: list[str], *options, algorithm: str = "canary",
                  size: str | int = "4M", largest: str | int | None = None, factor: int = 2, iterations: int = 1,
@@ -44,7 +44,7 @@ class Reduction:
 
 
 def _placements_of(row: dict) -> list[dict]:
-    """Out of place and in place; of sparse collectives only one of these."""
+    """Returns the placements: out of place and in place; sparse collectives have only one of these."""
     return [row[place] for place in ("out_of_place", "in_place") if place in row]
 
 
@@ -67,29 +67,29 @@ class Outcome:
 
     @property
     def size_bits(self) -> float:
-        """Of the vector."""
+        """Bits of the vector."""
         return self._row["size"] * 8
 
     @property
     def times_s(self) -> list[float]:
-        """Of the slowest rank, of every timed iteration, out of place and in place."""
+        """The time of the slowest rank in every timed iteration, out of place and in place."""
         return [ns * 1e-9 for placement in self._placements for ns in placement["times_ns"]]
 
     @property
     def times_by_size_s(self) -> dict[int, list[float]]:
-        """As times_s, where there were several sizes."""
+        """As times_s, by size where there were several."""
         return {row["size"]: [ns * 1e-9 for placement in _placements_of(row) for ns in placement["times_ns"]]
                 for row in self.document["rows"]}
 
     @property
     def spans_s(self) -> list[tuple[float, float]]:
-        """When each of them began and ended, on the clock that all labs of a machine share."""
+        """The times at which each iteration began and ended, on the clock that all labs of a machine share."""
         began = [ns * 1e-9 for placement in self._placements for ns in placement["started_ns"]]
         return [(at, at + seconds) for at, seconds in zip(began, self.times_s)]
 
     @property
     def goodputs(self) -> list[float]:
-        """Bits per second of the vector, of every timed iteration."""
+        """Bits of the vector per second, for every timed iteration."""
         return [self.size_bits / seconds for seconds in self.times_s]
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What tools/experiment-congestion measures, writes and plots."""
+"""The samples that tools/experiment-congestion measures, writes and plots."""
 
 import dataclasses
 import statistics
@@ -20,7 +20,7 @@ class Sample:
 
     @property
     def fabric_links(self) -> list[float]:
-        """Between leaves and spines; each direction is a link."""
+        """The links between leaves and spines; each direction is a link."""
         return [value for port, value in self.utilisation.items()
                 if port.startswith("spine") or ":spine" in port]
 

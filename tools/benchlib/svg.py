@@ -1,23 +1,23 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Figures that stay small in the history: a line for each element, text as text, tenths of a point,
-and the same file for the same data."""
+"""Writes SVG figures that stay small in the history of git: each element has a line, text is text, coordinates have
+tenths of a point, and the same data give the same file."""
 
 import io
 import pathlib
 import re
 
 NUMBER = re.compile(r"-?\d+\.\d+")
-# What has coordinates. Widths, opacities and scales keep their digits.
+# Attributes with coordinates. Widths, opacities and scales keep their digits.
 COORDINATES = re.compile(r'(?<=[ (])(?:d|points|x|y|x1|y1|x2|y2|width|height)="[^"]*"'
                          r"|translate\([^)]*\)")
 
 
 def save(figure, path: pathlib.Path) -> None:
-    """Writes a figure of matplotlib; what is no SVG as it is."""
+    """Writes a figure of matplotlib; other formats than SVG are left as they are."""
     if path.suffix != ".svg":
         figure.savefig(path, dpi=120)
         return
-    # Imported here: who only compacts needs no matplotlib.
+    # Imported here, because a caller that only compacts needs no matplotlib.
     from matplotlib import rc_context  # pylint: disable=import-outside-toplevel
     text = io.StringIO()
     with rc_context({"svg.fonttype": "none", "svg.hashsalt": "tributary"}):

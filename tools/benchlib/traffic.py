@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How many bytes the links of a fabric carried, each direction of a link counted once."""
+"""Counts the bytes that the links of a fabric carried, each direction of a link once."""
 
 from .fabric import LINE_OVERHEAD_BYTES, Fabric
 
 
 def carried_bytes(net: Fabric) -> int:
-    """Since the switches started: what their ports sent, and what those to hosts received."""
+    """Returns the bytes since the switches started: what their ports sent, and what ports to hosts received."""
     hosts = {host.switch_interface for host in net.lab.hosts}
     total = 0
     for row in net.rows("port"):

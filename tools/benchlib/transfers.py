@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Short TCP transfers between hosts: a program that serves them or asks for them, and how long they took.
+"""Measures short TCP transfers between hosts, by a program that serves them or asks for them.
 
-    transfers.py serve                                        until it is killed; says when it listens
+    transfers.py serve                                        runs until it is killed; prints a line when it listens
     transfers.py ask PEERS SIZE PER_SECOND SECONDS SEED       prints completion times (s) as JSON
 """
 
@@ -32,7 +32,7 @@ def _answer(connection: socket.socket) -> None:
 
 
 def ask(peers: list[str], size: int, per_second: float, seconds: float, seed: int) -> list[float]:
-    """Transfers begin as a Poisson process, whether the earlier ones have ended or not."""
+    """Begins transfers as a Poisson process, whether the earlier ones have ended or not."""
     rng = random.Random(seed)
     times: list[float] = []
     threads = []
@@ -57,7 +57,7 @@ def _transfer(peer: str, size: int, times: list[float]) -> None:
 
 
 class Transfers:
-    """Between some hosts of a fabric, each of which asks the others."""
+    """Transfers between some hosts of a fabric, each of which asks the others."""
 
     def __init__(self, net, hosts: list[str], size: int, per_second: float, seconds: float,
                  seed: int):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The trees of PANAMA and Flare in a fabric, by `tributaryctl fabric`."""
+"""Places trees of PANAMA and Flare in a fabric, by `tributaryctl fabric`."""
 
 import pathlib
 import subprocess
@@ -11,7 +11,7 @@ from .fabric import Fabric
 
 
 class Trees:
-    """Those of one job, while the context runs. `environment` is for its workers."""
+    """The trees of one job, while the context runs. `environment` is for its workers."""
 
     def __init__(self, net: Fabric, job: int, hosts: list[str], count: int,
                  without: tuple[str, ...] = (), **of_job):

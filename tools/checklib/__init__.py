@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the check-* tools share."""
+"""Code that the check-* tools share."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""check-layers goes red on planted violations, names file and line, and stays green otherwise."""
+"""Tests that check-layers fails on planted violations, names file and line, and passes otherwise."""
 
 import pathlib
 import subprocess

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""check-links goes red on links that lead nowhere, names file and line, and stays green otherwise."""
+"""Tests that check-links fails on links that lead nowhere, names file and line, and passes otherwise."""
 
 import pathlib
 import subprocess

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""First-party C++ files. Found by walking, not by git: the checks also hold in an archive."""
+"""Finds first-party C++ files by walking the folders, not by git, so that the checks also run in an archive."""
 
 import pathlib
 
@@ -8,7 +8,7 @@ DIRECTORIES = ("src", "apps", "tests")
 
 
 def cpp_files(root=ROOT, directories=DIRECTORIES, suffixes=(".h", ".cpp")):
-    """Sorted paths below `directories`, relative to `root`."""
+    """Returns sorted paths below `directories`, relative to `root`."""
     return sorted(
         path.relative_to(root)
         for directory in directories

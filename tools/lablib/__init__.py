@@ -7,4 +7,4 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 class LabError(Exception):
-    """Something the person at the keyboard can mend; the message says how."""
+    """An error that the user can mend; the message says how."""

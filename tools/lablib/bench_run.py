@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A run of tributary-bench by the workers of a lab that is up."""
+"""Runs tributary-bench by the workers of a lab that is up."""
 
 import contextlib
 import json
@@ -10,17 +10,17 @@ import tempfile
 
 from . import ROOT
 
-_NEVER_S = 60.0  # over the time limit, or after it was told to end: `lab run` itself hangs
+_NEVER_S = 60.0  # beyond the time limit, or after a signal to end: then `lab run` itself hangs
 
 
 class BenchRun:
-    """Started at once. What it measured is in its record, what it had to say in `said`."""
+    """Runs from its construction on. Its measurements are in its record, its messages in `said`."""
 
     def __init__(self, lab: str, build: pathlib.Path, *options, collective: str = "allreduce",
                  port: int = 29500, stall_timeout_s: float = 120,
                  deadline_s: float | None = None, time_limit_s: float = 600,
                  environment: dict[str, str] | None = None, **where):
-        """`where` the workers are: options of `lab run`; those that are None do not count.
+        """`where` has options of `lab run` that say where the workers are; those that are None are left out.
         With a deadline there is no stall timeout."""
         self._record = tempfile.NamedTemporaryFile(suffix=".json")
         self._limit_s = time_limit_s + _NEVER_S
@@ -45,21 +45,21 @@ class BenchRun:
         return self._process.poll() is None
 
     def end(self) -> int:
-        """Waits; the exit code. Raises subprocess.TimeoutExpired if it never ends."""
+        """Waits for the end and returns the exit code. Raises subprocess.TimeoutExpired if it never ends."""
         _, self.said = self._process.communicate(timeout=self._limit_s)
         return self._process.returncode
 
     def stop(self) -> None:
-        """Whatever is left of it."""
+        """Ends what is left of the run."""
         if self.running():
             self._process.terminate()  # it ends its workers
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self._process.communicate(timeout=_NEVER_S)
-            self._process.kill()  # and with it what it has not ended
+            self._process.kill()  # and with it processes that it has not ended
         self._process.wait()
         self._process.stderr.close()
         self._record.close()
 
     def document(self) -> dict:
-        """Once it has ended well."""
+        """Returns the JSON document of a run that ended without error."""
         return json.loads(pathlib.Path(self._record.name).read_text())

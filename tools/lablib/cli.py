@@ -118,7 +118,7 @@ def _parser() -> argparse.ArgumentParser:
     status.add_argument("lab", metavar="LAB", nargs="?")
     for command in (reload, down, execute, kill, restart, link, fabric, status):
         command.add_argument("--name", help="under which the lab is up, if not its own")
-    guard = commands.add_parser("guard")  # see lifecycle.guard; not for people
+    guard = commands.add_parser("guard")  # see lifecycle._guard; not for users
     guard.add_argument("lab")
     guard.add_argument("owner", type=int)
     return parser
@@ -132,7 +132,7 @@ def _overrides(arguments: argparse.Namespace) -> daemon_config.Overrides:
 
 
 def _lab(arguments: argparse.Namespace) -> description.Lab:
-    """A lab that is up, by the name under which it is; or the description that LAB means."""
+    """Returns the lab that is up under this name, or the description that LAB means."""
     name = arguments.name or arguments.lab
     record = state.read(name)
     if name == arguments.lab:
@@ -201,7 +201,7 @@ def _mpirun(arguments: argparse.Namespace) -> int:
 
 @contextlib.contextmanager
 def _lab_up(lab: description.Lab, build: pathlib.Path, arguments: argparse.Namespace):
-    """As it is, or else as long as this lasts."""
+    """A lab that is up stays as it is; one that is not is up while the context lasts."""
     ours = not lifecycle.is_up(lab.name)
     if ours:
         lifecycle.up(lab, build, _overrides(arguments), os.getpid())
@@ -262,11 +262,11 @@ def _down(arguments: argparse.Namespace) -> int:
             lifecycle.down(name)
             print(f"lab {name} is down")
         return 0
-    if state.read(name) is not None:  # needs no description, which may be gone
+    if state.read(name) is not None:  # needs no description: the file may be gone
         lifecycle.down(name)
         print(f"lab {name} is down")
         return 0
-    # Also by its file, and also what is left without a state file.
+    # The lab may also be given by its file, and may be the remains of one without a state file.
     arguments.lab = arguments.lab or name
     lab = _lab(arguments)
     found = lifecycle.down(lab.name, lab)
@@ -330,7 +330,7 @@ def _on_signal(number, _frame):
 
 
 def main(argv: list[str]) -> int:
-    # What stands behind -- is for the program that is run.
+    # Arguments behind -- are for the program that is run.
     ours, theirs = argv, []
     if "--" in argv:
         ours, theirs = argv[:argv.index("--")], argv[argv.index("--") + 1:]

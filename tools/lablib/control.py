@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What tributaryctl tells of a lab's daemons."""
+"""Asks a lab's daemons by tributaryctl."""
 
 import json
 import subprocess
 
 from . import LabError
 
-# A daemon whose machine is busy may be late, and its packet cores later than it waits for them.
+# On a busy machine a daemon may be late, and its packet cores may answer after it has stopped waiting for them.
 PATIENCE_S = 60
 _TRIES = 20
-_LATE = 5  # tributaryctl's exit code: nothing is known, and it is to be asked again
+_LATE = 5  # tributaryctl's exit code for: the state is unknown, ask again
 
 
 def ask(tributaryctl, socket, *question: str) -> subprocess.CompletedProcess:
@@ -27,7 +27,7 @@ def _ask_until_it_knows(tributaryctl, socket, *question: str) -> subprocess.Comp
 
 
 def rows(tributaryctl, sockets, *question: str) -> list[dict]:
-    """The rows of a list, of all these daemons."""
+    """Returns the rows of a list, of all these daemons."""
     found = []
     for path in sockets:
         done = _ask_until_it_knows(tributaryctl, path, *question, "--json")
@@ -35,5 +35,5 @@ def rows(tributaryctl, sockets, *question: str) -> list[dict]:
             raise LabError(f"tributaryctl {' '.join(question)}: {done.returncode} "
                            f"{(done.stderr or done.stdout).strip()}")
         answer = json.loads(done.stdout)
-        found += answer["switches"] if isinstance(answer, dict) else answer  # counters add "all"
+        found += answer["switches"] if isinstance(answer, dict) else answer  # counters have a row "all" as well
     return found

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Derives the configuration that a lab's daemon runs with from the one in conf/."""
+"""Derives the configuration of a lab's daemon from the one in conf/."""
 
 import dataclasses
 import json
@@ -12,18 +12,18 @@ from . import LabError
 
 @dataclasses.dataclass(frozen=True)
 class Overrides:
-    """What `lab up` may change in every daemon's configuration; None leaves it as it is."""
+    """Settings that `lab up` changes in every daemon's configuration; None leaves one as it is."""
 
     rate: str | None = None  # of every port; "none": not shaped
     cores: str | None = None  # "0,1"
     idle: str | None = None
     timeout: str | None = None  # of Canary
     descriptors: int | None = None
-    mtu: int | None = None  # of every port; hosts follow
+    mtu: int | None = None  # of every port; hosts get the same
     settings: tuple[str, ...] = ()  # "switch.port.queue=64KiB": any key; these come last
 
     def merged(self, other: "Overrides") -> "Overrides":
-        """These, with what `other` has to say on top."""
+        """Returns these settings, with those of `other` on top."""
         changes = {field.name: getattr(other, field.name) for field in dataclasses.fields(other)
                    if getattr(other, field.name) is not None}
         keys = {setting.partition("=")[0]: setting for setting in self.settings + other.settings}
@@ -49,7 +49,7 @@ def derive(source: pathlib.Path, control: pathlib.Path, overrides: Overrides) ->
 
 
 def text(source: pathlib.Path, config: dict) -> str:
-    """The file of what was derived from `source`."""
+    """Returns the text of the configuration that was derived from `source`."""
     return f"# Derived from {source} by tools/lab.\n" + _table(config, [])
 
 
@@ -73,8 +73,8 @@ _STEP = re.compile(r"(\w+)(?:\[(\w+)\])?")
 
 
 def _set(config: dict, setting: str) -> None:
-    """Sets a key in every table that the path means; tables in between are made. `port[mac]` are
-    the ports that have a mac; {n} in the value is the number of the table, from 1."""
+    """Sets a key in every table that the path means, and makes the tables in between. `port[mac]` means
+    the ports that have a mac; {n} in the value stands for the number of the table, from 1."""
     path, equals, text = setting.partition("=")
     steps = [_STEP.fullmatch(step) for step in path.split(".")]
     if not equals or not all(steps):
@@ -110,7 +110,7 @@ def _is_tables(value) -> bool:
 
 
 def _table(table: dict, path: list[str]) -> str:
-    """TOML text of a table: plain values first, then what has a heading of its own."""
+    """Returns the TOML text of a table: plain values first, then tables with a heading of their own."""
     text = ""
     for key, value in table.items():
         if not isinstance(value, dict) and not _is_tables(value):

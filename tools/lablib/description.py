@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a lab consists of: reads and checks LAB.toml."""
+"""Reads and checks LAB.toml, the description of a lab."""
 
 import dataclasses
 import ipaddress
@@ -11,7 +11,7 @@ from . import ROOT, LabError
 
 LABS = ROOT / "conf" / "labs"
 
-# A namespace is called trib-<lab>-<host>; host names without a hyphen keep that unambiguous.
+# A namespace is called trib-<lab>-<host>; this is unambiguous, because host names have no hyphen.
 _LAB_NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
 _HOST_NAME = re.compile(r"[a-z0-9]{1,15}")
 _INTERFACE = re.compile(r"[A-Za-z0-9_.-]{1,15}")
@@ -26,7 +26,7 @@ class Also:
     switch_interface: str
     address: ipaddress.IPv4Interface
     gateway: ipaddress.IPv4Address | None = None
-    reaches: ipaddress.IPv4Network | None = None  # by way of the gateway
+    reaches: ipaddress.IPv4Network | None = None  # networks behind the gateway
     mtu: int = 1500
 
 
@@ -53,10 +53,10 @@ class Guest:
     address: ipaddress.IPv4Interface
     gateway: ipaddress.IPv4Address | None = None
     mtu: int = 1500
-    programs: tuple[str, ...] = ()  # that it gets besides busybox
-    files: tuple[str, ...] = ()  # what those load by themselves, at the same places
-    modules: tuple[str, ...] = ()  # of its kernel, besides those for its network
-    setup: str = ""  # shell command, when it has booted
+    programs: tuple[str, ...] = ()  # programs that it gets besides busybox
+    files: tuple[str, ...] = ()  # files that the programs load by themselves, at the same paths
+    modules: tuple[str, ...] = ()  # modules of its kernel, besides those for its network
+    setup: str = ""  # shell command that runs when it has booted
     memory_mb: int = 160  # 96 are too few
 
     def switch_interfaces(self) -> list[str]:
@@ -89,14 +89,14 @@ class Lab:
     guests: tuple[Guest, ...] = ()
 
     def daemon_host(self, daemon: Daemon) -> str:
-        """Daemons live in namespaces of their own, as if each were a machine."""
+        """Returns the namespace of a daemon: several daemons have one each, as if each were a machine."""
         return SWITCH if len(self.daemons) == 1 else daemon.name
 
     def switch_hosts(self) -> list[str]:
         return [self.daemon_host(daemon) for daemon in self.daemons]
 
     def attachment(self, interface: str) -> tuple[str, str]:
-        """Namespace and name of a switch-side interface."""
+        """Returns namespace and name of a switch-side interface."""
         for daemon in self.daemons:
             if interface in daemon.interfaces:
                 return self.namespace(self.daemon_host(daemon)), interface
@@ -124,7 +124,7 @@ class Lab:
 
 
 def find(lab: str) -> pathlib.Path:
-    """LAB is a file, or the name of one in conf/labs."""
+    """Returns the path of LAB, which is a file, or the name of one in conf/labs."""
     for path in (pathlib.Path(lab), LABS / f"{lab}.toml"):
         if path.is_file():
             return path.resolve()
@@ -133,7 +133,7 @@ def find(lab: str) -> pathlib.Path:
 
 
 def load(path: pathlib.Path, name: str | None = None) -> Lab:
-    """The lab that `path` describes, under its own name or another one."""
+    """Returns the lab that `path` describes, under its own name or another one."""
     if name is not None and not _LAB_NAME.fullmatch(name):
         raise LabError(f"--name {name}: a lab's name has up to 40 small letters, digits and '-', and "
                        "no '-' at its beginning")
@@ -246,7 +246,7 @@ class _Reader:
                      **self._place(table, "[[guest]]"))
 
     def _place(self, table: dict, where: str) -> dict:
-        """What hosts and guests have in common."""
+        """Reads the keys that hosts and guests have in common."""
         try:
             address = ipaddress.IPv4Interface(table["address"])
             gateway = ipaddress.IPv4Address(table["gateway"]) if "gateway" in table else None

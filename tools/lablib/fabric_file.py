@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Writes down a lab that is up as `tributaryctl fabric` wants to have it: switches and where they
-are asked, links, hosts, and a job."""
+"""Describes a lab that is up in the format of `tributaryctl fabric`: switches and their control sockets,
+links, hosts, and a job."""
 
 import json
 import tomllib
@@ -11,8 +11,8 @@ from .description import Lab
 
 def text(lab: Lab, job: int | None = None, hosts: list[str] | None = None, trees: int | str = "all",
          without: tuple[str, ...] = (), **of_job) -> str:
-    """FABRIC.toml of the lab, but for the switches `without`; with a job on `hosts` (default: all),
-    and what else is said of it, but for what is None."""
+    """Returns FABRIC.toml of the lab, except the switches `without`, with a job on `hosts` (default: all).
+    `of_job` has further keys of the job; those that are None are left out."""
     record = state.running(lab.name)
     configs = {daemon.name: tomllib.loads(
         (state.directory(lab.name) / f"{daemon.name}.toml").read_text()) for daemon in lab.daemons}

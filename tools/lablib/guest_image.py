@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The file system in memory that a guest boots: Debian's kernel modules, busybox and some programs."""
+"""Builds the file system in memory that a guest boots: Debian's kernel modules, busybox and some programs."""
 
 from collections.abc import Iterable
 import pathlib
@@ -12,7 +12,7 @@ from . import LabError
 
 _MODULES = ("virtio_pci", "virtio_net", "tcp_dctcp", "tcp_bbr", "sch_fq")
 
-# Everything that a program loads by itself has to be named; ldd sees the rest.
+# Files that a program loads at run time have to be named; ldd sees the rest.
 _INIT = """\
 #!/bin/busybox sh
 /bin/busybox --install -s /bin
@@ -56,7 +56,7 @@ done
 
 
 def kernel() -> tuple[pathlib.Path, str]:
-    """The newest kernel that Debian installed, and its version."""
+    """Returns the newest kernel that Debian installed, and its version."""
     images = sorted(pathlib.Path("/boot").glob("vmlinuz-*"), key=_version)
     return images[-1], images[-1].name.removeprefix("vmlinuz-")
 
@@ -67,7 +67,7 @@ def _version(path: pathlib.Path) -> list[int]:
 
 def build(target: pathlib.Path, programs: Iterable[pathlib.Path], files: Iterable[str],
           modules: Iterable[str]) -> None:
-    """Writes the image; `files` keep their places."""
+    """Writes the image; `files` keep their paths."""
     with tempfile.TemporaryDirectory(prefix="tributary-guest-") as directory:
         root = pathlib.Path(directory)
         for name in ("bin", "usr/bin", "proc", "sys", "dev", "etc"):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What guests take from this machine, and the Debian packages that have it."""
+"""Lists what guests need of this machine, and the Debian packages that have it."""
 
 import pathlib
 import shutil
@@ -22,7 +22,7 @@ _PACKAGES = {
     "/etc/libibverbs.d/rxe.driver": "ibverbs-providers",
     "/usr/lib/x86_64-linux-gnu/libibverbs/librxe-rdmav34.so": "ibverbs-providers",
     "/lib/x86_64-linux-gnu/libgcc_s.so.1": "libgcc-s1",
-}  # others are called as what is in them
+}  # other packages have the name of the program
 _KERNELS = pathlib.Path("/boot")
 
 
@@ -31,14 +31,14 @@ def of_all(guests: tuple[Guest, ...], what: str) -> list[str]:
 
 
 def program(name: str, build: pathlib.Path) -> pathlib.Path | None:
-    """Of the build directory, or this machine's."""
+    """Returns the program of the build directory, or this machine's."""
     own = build / "apps" / name / name
     found = own if own.is_file() else shutil.which(name)
     return pathlib.Path(found) if found else None
 
 
 def require(guests: tuple[Guest, ...], build: pathlib.Path) -> None:
-    """Says all that is missing at once."""
+    """Raises an error that names everything that is missing."""
     missing = [tool for tool in _TOOLS if shutil.which(tool) is None]
     missing += [name for name in of_all(guests, "programs") if program(name, build) is None]
     missing += [file for file in of_all(guests, "files") if not pathlib.Path(file).is_file()]

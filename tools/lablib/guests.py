@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Guests: hosts with a kernel of their own (Debian's, under QEMU's emulation), for what the kernel of
-this machine does not have. A guest hangs on a TAP where another host would have a veth pair, and
+"""Runs guests: hosts with a kernel of their own (Debian's, under QEMU's emulation), for features that the kernel
+of this machine lacks. A guest has a TAP where another host would have a veth pair, and
 runs commands that come over its second serial line."""
 
 import contextlib
@@ -17,13 +17,13 @@ _IMAGE = "guest.initrd"
 
 
 def tap(namespace: str, interface: str, mtu: int) -> None:
-    """A TAP without an address, up, for the daemon at one end and QEMU at the other."""
+    """Makes a TAP without an address, and sets it up, for the daemon at one end and QEMU at the other."""
     namespaces.shell(namespace, f"ip tuntap add dev {interface} mode tap; "
                               f"ip link set dev {interface} mtu {mtu} up")
 
 
 def build_image(directory: pathlib.Path, guests: tuple[Guest, ...], build: pathlib.Path) -> None:
-    """One for all guests of a lab. Programs are those of `build`, or found on the PATH."""
+    """Builds one image for all guests of a lab. Programs are those of `build`, or found on the PATH."""
     programs = [guest_needs.program(name, build) for name in guest_needs.of_all(guests, "programs")]
     guest_image.build(directory / _IMAGE, programs, guest_needs.of_all(guests, "files"),
                       guest_needs.of_all(guests, "modules"))
@@ -36,8 +36,8 @@ def start(namespace: str, guest: Guest, directory: pathlib.Path, mtu: int) -> su
     mac = "02:" + ":".join(f"{byte:02x}" for byte in (0x54, *guest.address.ip.packed))
     command_line = "console=ttyS0 quiet panic=-1 " + " ".join(
         f"tributary.{key}={value}" for key, value in words.items())
-    # csum=off: what a guest leaves unfinished nobody behind a user-space switch finishes. Emulation
-    # of one processor has no memory barriers towards QEMU's other threads: where the two tell each
+    # csum=off, because nothing behind a user-space switch finishes a checksum that a guest leaves
+    # unfinished. Emulation of one processor has no memory barriers towards QEMU's other threads: where the two tell each
     # other when to look (event_idx), or a thread looks when the guest has gone on (ioeventfd), a
     # queue misses its last notification once in some ten thousand packets, and stops for good.
     argv = ["qemu-system-x86_64", "-accel", "tcg,thread=multi", "-cpu", "max",
@@ -60,13 +60,14 @@ def _socket(directory: pathlib.Path, name: str) -> pathlib.Path:
 
 def run(directory: pathlib.Path, name: str, command: str,
         timeout_s: float | None = 300.0) -> tuple[int, str]:
-    """Runs a shell command in a guest; its exit status, and what it printed to both streams."""
+    """Runs a shell command in a guest, and returns its exit status and its output on both streams."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as line:
         line.settimeout(timeout_s)
         try:
             line.connect(str(_socket(directory, name)))
             answers = line.makefile("rb")
-            # QEMU lets in one at a time: who started what still runs is gone. An empty command ends it.
+            # QEMU accepts one connection at a time: whoever started a command that still runs is gone. An
+            # empty command ends it.
             _ask(line, answers, "")
             return _ask(line, answers, command)
         except (OSError, ValueError) as error:
@@ -80,7 +81,7 @@ def _ask(line: socket.socket, answers, command: str) -> tuple[int, str]:
 
 
 def await_ready(directory: pathlib.Path, guest: Guest) -> None:
-    """Until it has booted and is set up."""
+    """Waits until the guest has booted and is set up."""
     _await_boot(directory, guest.name)
     if guest.setup:
         status, said = run(directory, guest.name, guest.setup)
@@ -89,7 +90,7 @@ def await_ready(directory: pathlib.Path, guest: Guest) -> None:
 
 
 def _await_boot(directory: pathlib.Path, name: str) -> None:
-    # What is said on the line before the guest listens would be answered later.
+    # A command that is sent before the guest listens would be answered later.
     console = directory / f"{name}.console"
     until = time.monotonic() + _BOOT_TIMEOUT_S
     while time.monotonic() < until:

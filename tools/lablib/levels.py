@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Levels of a lab's switches, by their distance from the hosts, and a reduction_seed for each level that has several
-ways up (docs/design/0088-a-seed-for-each-level-of-a-fabric.md)."""
+"""Finds the levels of a lab's switches, by their distance from the hosts, and gives a reduction_seed to each level that
+has several up-ports (docs/design/0088-a-seed-for-each-level-of-a-fabric.md)."""
 
 import collections
 
@@ -10,14 +10,14 @@ _KEY = "reduction_seed"
 
 
 def add_seeds(lab: Lab, configs: dict[str, dict]) -> None:
-    """Gives the switches in `configs`, by daemon, whose level needs a seed and that have none one that their level
-    shares. What a configuration says, it keeps; a level of which some switches have one takes that."""
+    """Gives the switches in `configs`, by daemon, that have no seed and whose level needs one a seed that their level
+    shares. A seed of a configuration stays; where some switches of a level have one, the others get the same."""
     levels = _choosing(lab, configs)
     taken = {seed for level in levels.values() for seed in _given(level)}
     for number, switches in sorted(levels.items()):
         given = _given(switches)
         if len(given) > 1:
-            continue  # which one is meant, nobody knows: faults() tells
+            continue  # it is unknown which one is meant; faults() reports it
         seed = given.pop() if given else min(set(range(number, number + len(taken) + 1)) - taken)
         taken.add(seed)
         for switch in switches:
@@ -26,7 +26,7 @@ def add_seeds(lab: Lab, configs: dict[str, dict]) -> None:
 
 
 def faults(lab: Lab, configs: dict[str, dict]) -> list[str]:
-    """What is wrong with the seeds that switches have."""
+    """Returns what is wrong with the seeds of the switches."""
     found = []
     levels_of = collections.defaultdict(list)
     for number, switches in sorted(_choosing(lab, configs).items()):
@@ -46,7 +46,7 @@ def faults(lab: Lab, configs: dict[str, dict]) -> list[str]:
 
 def _selection(switch: dict) -> dict:
     table = switch.get("selection", {})
-    return table if isinstance(table, dict) else {}  # the daemon will say what is wrong
+    return table if isinstance(table, dict) else {}  # the daemon reports what is wrong
 
 
 def _given(switches: list[dict]) -> set[int]:
@@ -63,8 +63,8 @@ def _switches(configs: dict[str, dict]) -> dict[str, dict]:
 
 
 def _choosing(lab: Lab, configs: dict[str, dict]) -> dict[int, list[dict]]:
-    """The switches of each level on which some have several links to the next one. Where that is one level, as in a
-    fabric of leaves and spines, none needs a seed, and there are none."""
+    """Returns the switches of each level on which some have several links to the next one. Where there is only one such
+    level, as in a fabric of leaves and spines, no level needs a seed, and the result is empty."""
     switches = _switches(configs)
     neighbours = _neighbours(lab, configs)
     level = _distances(lab, configs, neighbours)
@@ -76,13 +76,13 @@ def _choosing(lab: Lab, configs: dict[str, dict]) -> dict[int, list[dict]]:
 
 
 def _places(configs: dict[str, dict]) -> dict[str, str]:
-    """The switch that has a port on an interface, or on a guest's TAP."""
+    """Returns the switch that has a port on an interface, or on a guest's TAP."""
     return {port[key]: name for name, switch in _switches(configs).items() for port in switch.get("port", [])
             for key in ("interface", "tap") if key in port}
 
 
 def _neighbours(lab: Lab, configs: dict[str, dict]) -> dict[str, list[str]]:
-    """The switches at the other ends of a switch's links; one with two links comes twice."""
+    """Returns the switches at the other ends of a switch's links; one with two links comes twice."""
     place = _places(configs)
     links = [(link["a"].split(":")[0], link["b"].split(":")[0]) for config in configs.values()
              for link in config.get("link", []) if {"a", "b"} <= link.keys()]
@@ -95,7 +95,7 @@ def _neighbours(lab: Lab, configs: dict[str, dict]) -> dict[str, list[str]]:
 
 
 def _distances(lab: Lab, configs: dict[str, dict], neighbours: dict[str, list[str]]) -> dict[str, int]:
-    """Of the switches from the nearest host, in links."""
+    """Returns the distances of the switches from the nearest host, in links."""
     place = _places(configs)
     nearest = [place[end] for host in (*lab.hosts, *lab.guests) for end in host.switch_interfaces() if end in place]
     level = dict.fromkeys(nearest, 1)

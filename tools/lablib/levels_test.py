@@ -23,7 +23,7 @@ def seeds(configs: dict[str, dict], kind: str) -> set:
 
 
 def three_levels() -> tuple[description.Lab, dict[str, dict]]:
-    """Without the seeds that its file has."""
+    """Returns the lab without the seeds of its file."""
     lab, configs = load("fat-tree-3-level")
     for switch in switches(configs):
         switch.pop("selection", None)
@@ -75,7 +75,7 @@ class Seeds(unittest.TestCase):
 
 class SeveralDaemons(unittest.TestCase):
     def test_cables_are_links_too(self):
-        """A leaf below two spines below two cores each, all in daemons of their own."""
+        """The leaf has two spines above it, and each spine two cores, all in daemons of their own."""
         def port(name: str) -> dict:
             return {"name": name, "interface": name}
 

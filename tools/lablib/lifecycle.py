@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Brings labs up and takes them down, whatever happens in between."""
+"""Brings labs up and takes them down, also after errors in between."""
 
 import dataclasses
 import os
@@ -127,7 +127,7 @@ def _start_guests(lab: Lab, record: dict, build: pathlib.Path,
 
 
 def _write_configurations(lab: Lab, record: dict, overrides: daemon_config.Overrides) -> list[str]:
-    """What is questionable about them."""
+    """Writes the configurations of the daemons, and returns warnings about them."""
     configs = {daemon.name: daemon_config.derive(daemon.config, pathlib.Path(record["sockets"][daemon.name]),
                                                  overrides) for daemon in lab.daemons}
     levels.add_seeds(lab, configs)
@@ -143,7 +143,7 @@ def _warn(faults: list[str]) -> None:
 
 
 def reload(lab: Lab, overrides: daemon_config.Overrides) -> None:
-    """Changes the configuration of all daemons, or of none; settings of `up` that are not named
+    """Changes the configuration of all daemons, or of none; settings of `up` that are not given
     stay."""
     with state.lock():
         record = _running(lab)
@@ -162,7 +162,7 @@ def reload(lab: Lab, overrides: daemon_config.Overrides) -> None:
 
 
 def _reload_daemon(lab: Lab, record: dict, daemon: description.Daemon) -> str | None:
-    """Puts its file in force; what it says if it does not take it."""
+    """Has a daemon load its file, and returns its message if it refuses the file."""
     tributaryctl = program(pathlib.Path(record["build"]), "tributaryctl")
     done = control.ask(tributaryctl, record["sockets"][daemon.name], "config", "reload",
                        str(state.directory(lab.name) / f"{daemon.name}.toml"))
@@ -175,7 +175,7 @@ def _overrides_of(record: dict) -> daemon_config.Overrides:
 
 
 def start_daemons(lab: Lab, tributaryd: pathlib.Path, record: dict) -> None:
-    """Starts what stop_daemons() ended, or what was never there."""
+    """Starts daemons that stop_daemons() ended, or that were never started."""
     started = [_start_daemon(lab, daemon, tributaryd, record) for daemon in lab.daemons]
     _await_daemons(lab, record, started)
 
@@ -195,7 +195,7 @@ def _start_daemon(lab: Lab, daemon: description.Daemon, tributaryd: pathlib.Path
 
 
 def kill_daemon(lab: Lab, name: str) -> bool:
-    """Ends a daemon as a crash would: SIGKILL. Its interfaces stay, and stay up. False if it had
+    """Ends a daemon as a crash would, by SIGKILL. Its interfaces stay, and stay up. Returns False if it had
     ended before."""
     with state.lock():
         record = _running(lab)
@@ -205,8 +205,8 @@ def kill_daemon(lab: Lab, name: str) -> bool:
 
 
 def restart_daemon(lab: Lab, name: str) -> bool:
-    """Starts a daemon that was killed; one that runs is ended in the ordinary way before, which is
-    True."""
+    """Starts a daemon that was killed. One that still runs is ended in the ordinary way before, and then the result
+    is True."""
     with state.lock():
         record = _running(lab)
         daemon = lab.daemon(name)
@@ -222,7 +222,7 @@ def _running(lab: Lab) -> dict:
 
 
 def _forget(daemon: description.Daemon, record: dict, grace_s: float) -> bool:
-    """True if there was something to end."""
+    """Ends the processes of a daemon and forgets them; returns True if there were any."""
     own = [process for process in record["processes"] if process["role"] == daemon.name]
     alive = any(processes.alive(process) for process in own)
     processes.end(own, grace_s)
@@ -231,8 +231,8 @@ def _forget(daemon: description.Daemon, record: dict, grace_s: float) -> bool:
 
 
 def set_link(lab: Lab, end: str, up: bool) -> None:
-    """Plugs or pulls a host's cable, or that of a switch-side interface: this end of it is set down,
-    the other one loses its carrier."""
+    """Plugs or pulls the cable of a host or of a switch-side interface: this end is set down,
+    and the other one loses its carrier."""
     _running(lab)
     interface = next((host.switch_interface for host in lab.hosts if host.name == end), end)
     namespaces.set_link(*lab.attachment(interface), up)
@@ -262,8 +262,8 @@ def _await_daemons(lab: Lab, record: dict, started: list[dict]) -> None:
 
 
 def _answers(path: str, daemon: dict) -> bool:
-    """Whether this daemon listens there. The kernel keeps the socket of one that was killed for a
-    while, and takes connections to it."""
+    """Returns whether this daemon listens there. The kernel keeps the socket of a killed daemon for a
+    while, and accepts connections to it."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as client:
         try:
             client.connect(path)
@@ -283,7 +283,7 @@ def last_lines(lab: str, daemon: str) -> str:
 
 
 def down(name: str, lab: Lab | None = None) -> bool:
-    """Ends a lab; False if there was nothing of it. `lab` helps where the state file is gone."""
+    """Ends a lab, and returns False if nothing of it was there. `lab` is needed where the state file is gone."""
     require_root()
     with state.lock():
         return _end(name, lab)
@@ -296,7 +296,7 @@ def _end(name: str, lab: Lab | None) -> bool:
     names = list(dict.fromkeys(record["namespaces"] + (lab.namespaces() if lab else [])))
     found = state.directory(name).exists() or any(namespaces.exists(n) for n in names)
     processes.end(record["processes"])
-    # Whatever else lives in the lab's own namespaces ends with them: workers, captures, shells.
+    # Other processes in the lab's own namespaces end with these: workers, captures, shells.
     processes.end([p for n in names for p in processes.in_namespace(namespaces.NETNS / n)
                    if p["pid"] != os.getpid()], grace_s=2.0)
     _keep_logs(name)
@@ -317,7 +317,7 @@ def _keep_logs(name: str) -> None:
 
 
 def _guard(name: str, owner: int) -> None:
-    """A process of its own session that outlives `owner` and takes the lab down after it."""
+    """Starts a process in a session of its own that outlives `owner` and takes the lab down after it."""
     subprocess.Popen([sys.executable, str(ROOT / "tools" / "lab"), "guard", name, str(owner)],
                      stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                      stderr=subprocess.DEVNULL, start_new_session=True, cwd="/")

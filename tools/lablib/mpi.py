@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""MPI programs in hosts, started by Open MPI's mpirun, which finds in them what it would find in
-machines that it reaches by ssh."""
+"""Runs MPI programs in hosts by Open MPI's mpirun, to which a host looks like a machine that it reaches by
+ssh."""
 
 import os
 import pathlib
@@ -14,12 +14,12 @@ from . import LabError
 from .description import Guest, Lab
 
 _AGENT = pathlib.Path(__file__).resolve().parent / "mpi-agent"
-# Where Debian's Open MPI has its own components, beside the one for Tributary.
+# The folder in which Debian's Open MPI has its own components, besides the one for Tributary.
 _COMPONENTS = "/usr/lib/*/openmpi/lib/openmpi3"
 
 
 def mpirun() -> str:
-    """Open MPI's, also where another MPI's is the one called mpirun."""
+    """Returns Open MPI's mpirun, also where `mpirun` is that of another MPI."""
     for name in ("mpirun.openmpi", "mpirun"):
         path = shutil.which(name)
         if path is not None and "Open MPI" in subprocess.run(
@@ -29,7 +29,7 @@ def mpirun() -> str:
 
 
 def component_path(build: pathlib.Path) -> str | None:
-    """For OMPI_MCA_mca_base_component_path; None where the component is not built."""
+    """Returns the value of OMPI_MCA_mca_base_component_path, or None where the component is not built."""
     ours = build / "src" / "bindings" / "openmpi"
     theirs = sorted(pathlib.Path("/").glob(_COMPONENTS.lstrip("/")))
     if not (ours / "mca_coll_tributary.so").exists() or not theirs:
@@ -40,9 +40,9 @@ def component_path(build: pathlib.Path) -> str | None:
 def run(lab: Lab, build: pathlib.Path, argv: list[str], hosts: list[str], per_host: Sequence[int] = (1,),
         timeout_s: float | None = None, parameters: dict[str, str] | None = None,
         stdout=None) -> int:
-    """Runs `argv` as ranks of one MPI program; the exit code of mpirun, which is in the first host.
-    `per_host`: how many ranks each has; those for which there is no number have the last one.
-    `parameters` of Open MPI count more than those of the environment, and these more than ours."""
+    """Runs `argv` as ranks of one MPI program, and returns the exit code of mpirun, which is in the first host.
+    `per_host` has the number of ranks of each host; hosts without a number have the last one.
+    `parameters` of Open MPI override those of the environment, and these override ours."""
     for host in hosts:
         if isinstance(lab.host(host), Guest):
             raise LabError(f"{host} is a guest, and has no MPI; take a lab with hosts, such as star-4")
@@ -54,7 +54,7 @@ def run(lab: Lab, build: pathlib.Path, argv: list[str], hosts: list[str], per_ho
         "pml": "ob1",
         "btl": "tcp,self",
         "btl_tcp_if_include": networks,
-        # Hosts share the processors of one machine: who waits lets others run.
+        # Hosts share the processors of one machine, so ranks that wait yield the processor.
         "mpi_yield_when_idle": "1",
         "hwloc_base_binding_policy": "none",
     }
@@ -87,13 +87,13 @@ def _given_parameters() -> dict[str, str]:
 
 
 def _exported() -> list[str]:
-    """What ranks get of our environment."""
+    """Returns the variables of our environment that ranks get."""
     return [name for name in os.environ
             if name.startswith("TRIBUTARY_") or name in ("LD_LIBRARY_PATH", "LD_PRELOAD")]
 
 
 def _end(child: subprocess.Popen) -> None:
-    """mpirun ends its ranks when it is asked to; they end when it is gone, too."""
+    """Ends mpirun, which then ends its ranks; they also end when it is gone."""
     if child.poll() is None:
         child.terminate()
         try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Network namespaces and veth pairs, by way of iproute2, ethtool and nsenter."""
+"""Makes network namespaces and veth pairs by iproute2, ethtool and nsenter."""
 
 import contextlib
 import pathlib
@@ -22,7 +22,7 @@ def require_tools() -> None:
 
 
 def command(namespace: str, *argv: str) -> list[str]:
-    # nsenter and not `ip netns exec`: that one also remounts, which a chroot does not allow.
+    # This uses nsenter, because `ip netns exec` also remounts, which a chroot does not allow.
     return ["nsenter", f"--net={NETNS / namespace}", "--", *argv]
 
 
@@ -54,13 +54,13 @@ def remove(namespace: str) -> None:
     if exists(namespace):
         with contextlib.suppress(LabError):
             _run("ip", "netns", "delete", namespace)
-    # What an interrupted `ip netns add` leaves is a plain file.
+    # An interrupted `ip netns add` leaves a plain file.
     with contextlib.suppress(OSError):
         (NETNS / namespace).unlink()
 
 
 def remove_directory() -> None:
-    """The mount point of named namespaces, if the labs made it and nobody else uses it."""
+    """Removes the mount point of named namespaces, if the labs made it and nobody else uses it."""
     if state.forget_netns_made() and not any(NETNS.iterdir()):
         subprocess.run(["umount", str(NETNS)], stdin=subprocess.DEVNULL, capture_output=True)
         with contextlib.suppress(OSError):
@@ -68,7 +68,7 @@ def remove_directory() -> None:
 
 
 def veth(a: tuple[str, str], b: tuple[str, str], mtu: int) -> None:
-    """A pair of (namespace, interface), up, that leaves no checksum unfinished."""
+    """Makes a pair of (namespace, interface) and sets it up; it leaves no checksum unfinished."""
     _run("ip", "link", "add", "name", a[1], "netns", a[0], "mtu", str(mtu), "type", "veth",
          "peer", "name", b[1], "netns", b[0], "mtu", str(mtu))
     for namespace, interface in (a, b):
@@ -88,7 +88,7 @@ def set_link(namespace: str, interface: str, up: bool) -> None:
 
 
 def await_carriers(namespace: str, timeout_s: float = 60.0) -> None:
-    """The kernel tells of a veth's carrier up to a second late, and a daemon would see it down."""
+    """Waits for carriers. The kernel reports a veth's up to a second late, and a daemon would see it down."""
     until = time.monotonic() + timeout_s
     while True:
         done = subprocess.run(command(namespace, "ip", "-o", "link"), stdin=subprocess.DEVNULL,

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Adds up the logs of several `meson test` runs: outcome.py FAILED LOG.json...
 
-FAILED is 1 if something failed besides (a build); a log that is not there is a failure, too.
+FAILED is 1 if anything else failed, such as a build; a log that is missing counts as a failure.
 """
 
 import json

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Processes: known by pid and start time, so that a recycled pid is never signalled."""
+"""Finds and ends processes, known by pid and start time, so that a recycled pid is never signalled."""
 
 import os
 import pathlib
@@ -8,14 +8,14 @@ import time
 
 
 def start_time(pid: int) -> int | None:
-    """In clock ticks since boot; None if there is no such process. One whose first thread has ended
-    still has its sockets until the others have, too."""
+    """Returns the start time in clock ticks since boot, or None if there is no such process. A process whose first
+    thread has ended keeps its sockets until the other threads have ended."""
     try:
         stat = pathlib.Path(f"/proc/{pid}/stat").read_text()
     except OSError:
         return None
     fields = stat[stat.rindex(")") + 2:].split()
-    has_ended = fields[0] in "ZX" and int(fields[17]) <= 1  # num_threads, itself among them
+    has_ended = fields[0] in "ZX" and int(fields[17]) <= 1  # num_threads, with the thread itself
     return None if has_ended else int(fields[19])
 
 
@@ -28,7 +28,7 @@ def record(pid: int, role: str) -> dict:
 
 
 def in_namespace(path: pathlib.Path) -> list[dict]:
-    """Processes whose network namespace is the one bound at `path`."""
+    """Returns the processes whose network namespace is the one bound at `path`."""
     try:
         wanted = os.stat(path)
     except OSError:
@@ -46,12 +46,12 @@ def in_namespace(path: pathlib.Path) -> list[dict]:
     return found
 
 
-# For a process that is asked to end.
+# The time that a process has to end after SIGTERM.
 GRACE_S = 20.0
 
 
 def end(processes: list[dict], grace_s: float = GRACE_S) -> None:
-    """SIGTERM, and SIGKILL to those that have not ended within the grace; at once if there is none."""
+    """Sends SIGTERM, and SIGKILL to processes that have not ended within the grace; without a grace at once."""
     for how, patience in ((signal.SIGTERM, grace_s), (signal.SIGKILL, 5.0)):
         if patience == 0.0:
             continue
@@ -66,7 +66,7 @@ def end(processes: list[dict], grace_s: float = GRACE_S) -> None:
 
 def _signal(process: dict, how: signal.Signals) -> None:
     try:
-        # The pidfd pins the process; the start time is checked behind it.
+        # The pidfd pins the process; the start time is checked after it was opened.
         fd = os.pidfd_open(process["pid"])
     except OSError:
         return

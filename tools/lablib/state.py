@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a running lab has made, on disk before it is made: `down` needs nothing else."""
+"""Keeps on disk what a running lab has made, written before it is made, so that `down` needs nothing else."""
 
 import contextlib
 import fcntl
@@ -11,7 +11,7 @@ import shutil
 from . import LabError
 
 RUN = pathlib.Path("/run/tributary-lab")
-# There if the first lab made the directory of named namespaces; the last one takes it away.
+# This file exists if the first lab made the directory of named namespaces; the last lab removes that directory.
 _MADE_NETNS = RUN / ".made-netns"
 
 
@@ -31,7 +31,7 @@ def read(lab: str) -> dict | None:
 
 
 def running(lab: str) -> dict:
-    """What there is of a lab that has to be up."""
+    """Returns the state of a lab, which has to be up."""
     record = read(lab)
     if record is None:
         up = ", ".join(labs())
@@ -53,7 +53,7 @@ def remove(lab: str) -> None:
 
 @contextlib.contextmanager
 def lock():
-    """One lab is made or ended at a time. The lock is the directory; the last to leave removes it."""
+    """Has one lab made or ended at a time. The lock is the directory; the last one to leave removes it."""
     while True:
         RUN.mkdir(mode=0o755, exist_ok=True)
         fd = os.open(RUN, os.O_RDONLY | os.O_DIRECTORY)
@@ -61,7 +61,7 @@ def lock():
         with contextlib.suppress(OSError):
             if os.stat(RUN).st_ino == os.fstat(fd).st_ino:
                 break
-        os.close(fd)  # removed while we waited
+        os.close(fd)  # it was removed while we waited
     try:
         yield
     finally:
@@ -75,7 +75,7 @@ def remember_netns_made() -> None:
 
 
 def forget_netns_made() -> bool:
-    """True if the directory of namespaces was ours and no lab is left."""
+    """Returns True if the directory of namespaces was ours and no lab is left."""
     if labs() or not _MADE_NETNS.exists():
         return False
     _MADE_NETNS.unlink()

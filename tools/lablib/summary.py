@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Says in one sentence what a run of tributary-bench with canary and ring rows has shown."""
+"""Prints in one sentence the result of a run of tributary-bench with rows of canary and ring."""
 
 import json
 import sys

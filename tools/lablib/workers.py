@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Workers in hosts or guests, one or several in each, the way torchrun starts them."""
+"""Starts workers in hosts or guests, one or several in each, as torchrun starts them."""
 
 import math
 import os
@@ -13,14 +13,14 @@ import time
 from . import ROOT, namespaces
 from .description import Guest, Lab
 
-# A worker that fails leaves the others waiting; they get this long to say so themselves.
+# When a worker fails the others wait for it; they get this long to report that themselves.
 _GRACE_S = 30.0
 
 
 def run(lab: Lab, argv: list[str], hosts: list[str], port: int = 29500,
         delays: dict[str, float] | None = None, timeout_s: float | None = None,
         per_host: int = 1) -> int:
-    """Runs `argv` in every one of `hosts`, `per_host` times; the exit code of the worst."""
+    """Runs `argv` in every one of `hosts`, `per_host` times, and returns the worst exit code."""
     master = str(lab.host(hosts[0]).address.ip)
     secret = os.environ.get("TRIBUTARY_SECRET") or secrets.token_hex(32)
     children: dict[str, subprocess.Popen] = {}
@@ -38,7 +38,7 @@ def run(lab: Lab, argv: list[str], hosts: list[str], port: int = 29500,
             else:
                 command = namespaces.command(lab.namespace(host), *command)
             child = subprocess.Popen(
-                # Workers end with us, even if we are killed.
+                # Workers end with this process, even if it is killed.
                 ["setpriv", "--pdeathsig", "KILL", *command],
                 env=os.environ | environment, stdin=subprocess.DEVNULL,
                 stdout=None if rank == 0 else subprocess.PIPE, stderr=subprocess.PIPE)
@@ -58,8 +58,8 @@ def run(lab: Lab, argv: list[str], hosts: list[str], port: int = 29500,
 
 def _in_guest(lab: Lab, guest: str, environment: dict[str, str], argv: list[str],
               timeout_s: float | None) -> list[str]:
-    """A guest has its own processes: it does not see our environment, nor that we end, before the next
-    command comes."""
+    """Runs a command in a guest. A guest has its own processes: it does not see our environment, and does not notice
+    our end before the next command comes."""
     ours = environment | {name: value for name, value in os.environ.items()
                           if name.startswith("TRIBUTARY_")}
     limit = ["timeout", str(math.ceil(timeout_s))] if timeout_s else []
@@ -104,7 +104,7 @@ def _wait(children: dict[str, subprocess.Popen], timeout_s: float | None) -> int
 
 
 def execute(lab: Lab, host: str, argv: list[str]) -> int:
-    """Becomes `argv` inside the host."""
+    """Replaces this process by `argv` inside the host."""
     command = namespaces.command(lab.namespace(host), *argv)
     sys.stdout.flush()
     os.execvp(command[0], command)

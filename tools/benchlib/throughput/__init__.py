@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The parts of tools/bench: a switch that is measured beside testpmd. Standard library only."""
+"""The parts of tools/bench, which measures a switch beside testpmd. Standard library only."""

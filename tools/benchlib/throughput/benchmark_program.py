@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Programs of tests/perf, which are made with Google Benchmark."""
+"""Runs programs of tests/perf that use Google Benchmark."""
 
 import json
 
@@ -10,8 +10,8 @@ from .setting import Setting
 
 
 def run(setting: Setting, name: str, *options: str, cpu: int | None = None) -> dict[str, dict]:
-    """What it says of each benchmark; they are run in random order, to spread what disturbs. On the
-    switch's CPU, if on no other."""
+    """Returns the program's figures of each benchmark. They run in random order, so that disturbances are spread,
+    and on the switch's CPU, unless another is given."""
     path = setting.perf_program(name)
     argv = processes.pinned(str(setting.switch_cpu if cpu is None else cpu), path, "--benchmark_format=json",
                             "--benchmark_enable_random_interleaving=true", *options)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The control socket (docs/reference/control-protocol.md), without a program to start on a busy
+"""A client of the control socket (docs/reference/control-protocol.md) that starts no program on a busy
 CPU."""
 
 import json

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A tributaryd that is measured."""
+"""Runs the tributaryd that is measured."""
 
 import contextlib
 import itertools
@@ -31,11 +31,11 @@ class Daemon:
         self.control = control
 
     def figures(self) -> dict[str, int]:
-        """Those of the only engine."""
+        """Returns the figures of the only engine."""
         return self.control.ask("engine.list")["rows"][0]["figures"]
 
     def core_counters(self) -> dict[str, int]:
-        """Summed up over all cores."""
+        """Returns the counters, summed up over all cores."""
         cores = self.control.ask("daemon.status")["cores"]
         return {name: sum(core[name] for core in cores)
                 for name in cores[0] if name.endswith("_total")}
@@ -43,7 +43,7 @@ class Daemon:
 
 def configuration(setting: Setting, switch: str, cores: list[int] | None = None, idle: str = "poll",
                   packets: int = 16384) -> pathlib.Path:
-    """A file with `switch` as the body of its only [[switch]]; its control socket is beside it."""
+    """Writes a file with `switch` as the body of its only [[switch]]; the control socket is beside it."""
     config = setting.directory / f"tributaryd-{next(_numbers)}.toml"
     config.write_text(_HEAD.format(cores=[setting.switch_cpu] if cores is None else cores, idle=idle,
                                    packets=packets, control=config.with_suffix(".sock")) + switch)
@@ -53,7 +53,7 @@ def configuration(setting: Setting, switch: str, cores: list[int] | None = None,
 @contextlib.contextmanager
 def tributaryd(setting: Setting, switch: str, cores: list[int] | None = None, idle: str = "poll",
                packets: int = 16384, prefix: tuple = ()):
-    """With `switch` as the body of its only [[switch]]; `prefix` goes before the program."""
+    """Runs a tributaryd with `switch` as the body of its only [[switch]]; `prefix` goes before the program."""
     config = configuration(setting, switch, cores, idle, packets)
     log, control = config.with_suffix(".log"), config.with_suffix(".sock")
     cpus = sorted({setting.other_cpu, *(cores or [setting.switch_cpu])})

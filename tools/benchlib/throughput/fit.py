@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Least squares, without a library to install."""
+"""Fits by least squares, without a library to install."""
 
 
 def least_squares(rows: list[list[float]], values: list[float]) -> list[float]:
-    """The factors for which the products with the rows are nearest to the values."""
+    """Returns the factors for which the products with the rows are nearest to the values."""
     size = len(rows[0])
     matrix = [[sum(row[i] * row[j] for row in rows) for j in range(size)]
               + [sum(row[i] * value for row, value in zip(rows, values))] for i in range(size)]

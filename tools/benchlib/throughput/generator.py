@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""tributary-pktgen: feeds, and traffic through a switch on the other CPU."""
+"""Runs tributary-pktgen, which writes feeds and sends traffic through a switch on the other CPU."""
 
 import json
 import pathlib
@@ -29,30 +29,30 @@ def _milliseconds(seconds: float) -> str:
 
 
 def feed(setting: Setting, file: pathlib.Path, *options) -> str:
-    """Writes aggregation traffic for a net_pcap port; the [[switch.arp]] entries that it needs."""
+    """Writes aggregation traffic for a net_pcap port and returns the [[switch.arp]] entries that it needs."""
     return _pktgen(setting, "pcap", "canary", "--file", file, "--address", "10.1.1.2",
                    "--gateway-mac", PORT_MAC, "--switch", SWITCH_ADDRESS, *options)
 
 
 def feed_panama(setting: Setting, file: pathlib.Path, *options) -> str:
-    """The same with PANAMA, a file for each worker; the trees that the switch needs."""
+    """Does the same for PANAMA, with a file for each worker, and returns the trees that the switch needs."""
     return _pktgen(setting, "pcap", "panama", "--file", file, *options)
 
 
 def feed_flare(setting: Setting, file: pathlib.Path, *options) -> str:
-    """The same with Flare."""
+    """Does the same for Flare."""
     return _pktgen(setting, "pcap", "flare", "--file", file, *options)
 
 
 def feed_netreduce(setting: Setting, file: pathlib.Path, *options) -> str:
-    """The same with NetReduce; the ARP entries and the rings that the switch needs."""
+    """Does the same for NetReduce, and returns the ARP entries and the rings that the switch needs."""
     return _pktgen(setting, "pcap", "netreduce", "--file", file, "--address", "10.1.1.2",
                    "--gateway-mac", PORT_MAC, *options)
 
 
 def feed_switch(setting: Setting, config: pathlib.Path) -> dict:
-    """Runs the switch of `config` on its CPU, and feeds it from the other; the JSON document. Repeated
-    as in measure()."""
+    """Runs the switch of `config` on its CPU, feeds it from the other, and returns the JSON document. It repeats
+    the run as measure() does."""
     for factor in _LONGER:
         document = json.loads(_pktgen(setting, "feed", "--config", config, "--core",
                                       setting.other_cpu, "--warm-up",
@@ -66,15 +66,15 @@ def feed_switch(setting: Setting, config: pathlib.Path) -> dict:
 
 
 def run(setting: Setting, *arguments) -> dict:
-    """One run, or a search; the JSON document."""
+    """Carries out one run, or a search, and returns the JSON document."""
     return json.loads(_pktgen(setting, *arguments, "--core", setting.other_cpu, "--idle", "poll",
                               "--hugepages", "never", "--json", "-", "--quiet"))
 
 
 def measure(setting: Setting, kind: str, *arguments) -> dict:
-    """The only trial of a run for as long as the setting says. How much of it is lost is a figure: a
-    switch is sent more than it can take. A machine with other work may not come to it in that time,
-    which says nothing: the run is repeated, and is longer then."""
+    """Returns the only trial of a run, which takes as long as the setting says. Its loss is a figure, since the
+    switch is sent more than it can take. On a busy machine the generator may not get to its work in that time;
+    such a run says nothing, and is repeated with more time."""
     for factor in _LONGER:
         trial = run(setting, kind, *arguments, "--warm-up", _milliseconds(setting.warm_up_s),
                     "--duration", _milliseconds(factor * setting.seconds),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What was measured on: CPUs, caches, and how fast the time-stamp counter runs."""
+"""Describes the machine of a measurement: CPUs, caches, and the rate of the time-stamp counter."""
 
 import ctypes
 import dataclasses
@@ -22,7 +22,7 @@ _RDTSC = bytes.fromhex("0f31 48c1e220 4809d0 c3")
 
 
 def tsc_hz() -> float:
-    """Counted against CLOCK_MONOTONIC_RAW, so that nobody has to believe what the CPU is called."""
+    """Measures the time-stamp counter against CLOCK_MONOTONIC_RAW; the name of the CPU may be wrong."""
     if platform.machine() != "x86_64":
         raise LabError("cycles are counted with rdtsc: run this on x86-64")
     code = mmap.mmap(-1, mmap.PAGESIZE, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
@@ -35,7 +35,7 @@ def tsc_hz() -> float:
 
 
 def packet_and_other_cpu() -> tuple[int, int]:
-    """The switch's, and the one for everything else."""
+    """Returns the switch's CPU, and the one for everything else."""
     cpus = sorted(os.sched_getaffinity(0))
     if len(cpus) < 2:
         raise LabError("this takes two CPUs: one for the switch, one for everything else")
@@ -44,25 +44,25 @@ def packet_and_other_cpu() -> tuple[int, int]:
 
 @dataclasses.dataclass
 class CpuState:
-    """What others leave of the CPUs, as cpu_state tells."""
+    """What other loads leave of the CPUs, as cpu_state measures it."""
 
     additions_per_ns: list[float]  # by CPU
-    round_trip_ns: float | None = None  # of a cache line between two
+    round_trip_ns: float | None = None  # of a cache line between two CPUs
 
 
 class Neighbourhood:
-    """Virtual CPUs move: they share a core with somebody else now, or a cache with each other, and
-    the next moment they do not. A figure is worth something only if they were in one state all the
-    time, the best that this machine has."""
+    """Virtual CPUs move: at times they share a core with another load, or a cache with each other, and
+    at other times they do not. A figure counts only if they were in one state all the time, the best
+    that this machine has."""
 
     _TRIES = 5
-    _SHARED = 0.85  # of the most additions that were ever seen
-    _FAR = 2.0  # times the shortest way that was ever seen
+    _SHARED = 0.85  # share of the most additions that were ever seen
+    _FAR = 2.0  # multiple of the shortest round trip that was ever seen
     _PAUSE_S = 1.0
-    _LOOKS = 10  # before anything is measured: to know a good state, one has to have seen it
+    _LOOKS = 10  # before the first measurement, to see a good state once
 
     def __init__(self, program: pathlib.Path, patience_s: float):
-        """`patience_s`: how long to wait for a good state to come."""
+        """`patience_s` is the time to wait for a good state."""
         self._program = program
         self._patience_s = patience_s
         self._most_additions: dict[int, float] = {}
@@ -92,15 +92,15 @@ class Neighbourhood:
                             for cpu, value in zip(cpus, state.additions_per_ns))
 
     def await_good(self, cpus: tuple[int, ...]) -> CpuState:
-        """A good state, or whatever there is when patience ends."""
+        """Returns a good state, or the present one when patience ends."""
         end = time.monotonic() + self._patience_s
         while not self.is_good(cpus, state := self.observe(cpus)) and time.monotonic() < end:
             time.sleep(self._PAUSE_S)
         return state
 
     def measure(self, cpus: tuple[int, ...], take) -> tuple[dict, dict]:
-        """What `take()` found while the state was good before and after, or after patience ended or
-        the tries did. With it the worse of both states."""
+        """Returns what `take()` found while the state was good before and after, or what it found when patience or
+        the tries ended, and the worse of both states."""
         for _ in range(self._TRIES):
             before = self.await_good(cpus)
             found = take()
@@ -118,7 +118,7 @@ def describe() -> dict:
 
 
 def warning(found: dict) -> str | None:
-    """Of a machine on which others are at work."""
+    """Returns a warning if other loads are on the machine."""
     if found["load"] < _LOAD_MAX * found["cpus"]:
         return None
     return (f"the machine is busy (load {found['load']:.1f} on {found['cpus']} CPUs): figures will be "
@@ -133,7 +133,7 @@ def _cpu_model() -> str:
 
 
 def _caches() -> dict[str, str]:
-    """As in {"L1d": "48K", "L3": "32768K"}."""
+    """Returns sizes as in {"L1d": "48K", "L3": "32768K"}."""
     found = {}
     for index in sorted(pathlib.Path("/sys/devices/system/cpu/cpu0/cache").glob("index*")):
         kind = {"Data": "d", "Instruction": "i"}.get((index / "type").read_text().strip(), "")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A switch whose packets another CPU puts into its buffers, as an adapter does by DMA: what its core
-takes without the copy that net_pcap makes of every packet."""
+"""Measures a switch whose packets another CPU puts into its buffers, as an adapter does by DMA, so that its core does
+not copy every packet as net_pcap does."""
 
 import dataclasses
 from collections import Counter
@@ -12,12 +12,12 @@ from .setting import Setting
 
 @dataclasses.dataclass
 class Fed:
-    gain: Gain  # the CPU time is the switch's: without what it waited
-    waited_share: float  # of the CPU's, for the feeder; it limits the rates, not the cycles
+    gain: Gain  # CPU time of the switch, without the time in which it waited
+    waited_share: float  # for the feeder, as a share of the CPU time; it limits the rates, not the cycles
 
 
 def measure(setting: Setting, switch: str) -> Fed:
-    """The switch's ports with an endless pcap are fed from its files."""
+    """Feeds the switch's ports with an endless pcap from their files."""
     document = generator.feed_switch(setting, daemon.configuration(setting, switch))
     counters = Counter(packets=document["packets"])
     for row in document["figures"]:

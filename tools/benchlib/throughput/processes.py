@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Programs that are started for a measurement, and the CPU time of their packet loops."""
+"""Starts the programs of a measurement, and reads the CPU time of their packet loops."""
 
 import contextlib
 import pathlib
@@ -13,13 +13,13 @@ _LOG_LINES = 10
 
 
 def pinned(cpus: str, *argv) -> list[str]:
-    """Ends with us, even if we are killed."""
+    """Returns the command on that CPU; the program ends with this one, even if this one is killed."""
     return ["setpriv", "--pdeathsig", "KILL", "taskset", "-c", cpus, *(str(arg) for arg in argv)]
 
 
 @contextlib.contextmanager
 def running(argv: list[str], log: pathlib.Path, **more):
-    """Its standard input stays open, and is empty."""
+    """Runs a program whose standard input stays open, and is empty."""
     with open(log, "w", encoding="utf-8") as output:
         child = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=output,
                                  stderr=subprocess.STDOUT, **more)
@@ -36,8 +36,8 @@ def running(argv: list[str], log: pathlib.Path, **more):
 
 
 def output_of(argv: list[str], timeout_s: float | None = None) -> subprocess.CompletedProcess:
-    """What it prints when it has ended. Unlike behind subprocess.run(), nothing of it is there any more
-    when that is interrupted."""
+    """Returns the output of a program that has ended. Unlike with subprocess.run(), nothing of the program is left
+    when this is interrupted."""
     with subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, text=True) as child:
         try:
@@ -50,7 +50,7 @@ def output_of(argv: list[str], timeout_s: float | None = None) -> subprocess.Com
 
 
 def wait_for(child: subprocess.Popen, log: pathlib.Path, ready, timeout_s: float = 60.0) -> None:
-    """Until `ready()`; if the program ends before, its log says why."""
+    """Waits for `ready()`; if the program ends before, the error has its log."""
     end = time.monotonic() + timeout_s
     while not ready():
         if child.poll() is not None or time.monotonic() > end:
@@ -61,7 +61,7 @@ def wait_for(child: subprocess.Popen, log: pathlib.Path, ready, timeout_s: float
 
 
 def cpu_seconds(pid: int) -> float:
-    """Of all threads: where one of them polls, nearly all of it is that one's."""
+    """Returns the CPU time of all threads; where one of them polls, nearly all of it is that thread's."""
     return time.clock_gettime((~pid << 3) | 2)  # as clock_getcpuclockid(3) has it
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What counters gained between two readings, and the CPU time that it took."""
+"""Computes the gain of counters between two readings, and its CPU time."""
 
 import dataclasses
 import time
@@ -9,7 +9,7 @@ from lablib import LabError
 
 from . import processes
 
-# Fewer packets than these say nothing of shares: their bursts began before, or end afterwards.
+# Fewer packets than these give no share: their bursts began before, or end afterwards.
 ENOUGH = 10_000
 _PATIENCE_S = 60.0
 
@@ -24,17 +24,17 @@ class Gain:
         return self.counters[name] / self.seconds
 
     def cpu_share(self, cores: int = 1) -> float:
-        """Below 1, somebody else had the CPUs of the packet loops for a while."""
+        """A share below 1 means that another load had the CPUs of the packet loops for a while."""
         return self.cpu_seconds / (cores * self.seconds)
 
     def cycles(self, packets: int, tsc_hz: float) -> float:
-        """Per packet, of the packet loops' own time."""
+        """Cycles per packet, of the packet loops' own time."""
         return self.cpu_seconds * tsc_hz / packets
 
 
 def gain(read: Callable[[], dict[str, int]], pid: int, warm_up_s: float, seconds: float,
          counted: str) -> Gain:
-    """Of a machine with other work that did not come to it, once `counted` went up far enough."""
+    """Returns the gain once `counted` went up far enough, which takes longer on a busy machine."""
     time.sleep(warm_up_s)
     (start, cpu_before), before = _stamped(read, pid)
     after = before
@@ -53,7 +53,7 @@ def _clocks(pid: int) -> tuple[float, float]:
 
 
 def _stamped(read: Callable[[], dict[str, int]], pid: int):
-    """Counters, and time and CPU time in the middle of reading them."""
+    """Returns the counters, and the time and CPU time in the middle of reading them."""
     before = _clocks(pid)
     counters = read()
     return [sum(pair) / 2 for pair in zip(before, _clocks(pid))], counters

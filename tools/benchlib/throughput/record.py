@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Samples of a suite: taken in turns, kept as JSON, looked up by case and subject."""
+"""Takes the samples of a suite in turns, keeps them as JSON, and looks them up by case and subject."""
 
 import dataclasses
 import json
@@ -15,7 +15,7 @@ _TOLD = 8  # figures of a sample, while it runs
 
 @dataclasses.dataclass
 class Case:
-    """One thing to measure: a subject (a program, or a policy of it) in a case."""
+    """One measurement: a subject (a program, or a policy of it) in a case."""
 
     case: str
     subject: str
@@ -38,7 +38,7 @@ class Table:
 
 @dataclasses.dataclass
 class Chart:
-    """Bars in groups; lines, where the groups are numbers."""
+    """A chart of bars in groups, or of lines where the groups are numbers."""
 
     name: str  # of the file
     title: str
@@ -50,7 +50,7 @@ class Chart:
     @staticmethod
     def of(record: "Record", name: str, figure: str, unit: float, unit_name: str,
            subjects: list[str] | None = None, **more) -> "Chart":
-        """One figure, by case and subject."""
+        """Returns the chart of one figure, by case and subject."""
         series = {
             subject: [[value / unit for value in record.values(case, subject, figure)]
                       for case in record.cases()] for subject in subjects or record.subjects()}
@@ -58,7 +58,7 @@ class Chart:
 
 
 class Record:
-    """What is known of one suite."""
+    """All samples of one suite, and the machine and options that they were taken with."""
 
     def __init__(self, suite: str, machine: dict, setting: dict, samples: list[dict] | None = None):
         self.suite = suite
@@ -76,9 +76,9 @@ class Record:
     def take(self, cases: list[Case], runs: int, path: pathlib.Path,
              observe: Callable[[Callable], tuple[dict, dict]] = lambda measure: (measure(), {})
              ) -> None:
-        """Each case once per run, so that what disturbs one disturbs all; in turns from either end,
-        so that none is always measured after the same other one. `observe` measures a case, and may
-        do so again; it also tells the state that the CPUs were in. Results that are not complete lie beside `path`, and replace nothing."""
+        """Takes each case once per run, so that a disturbance affects all cases alike, and every other run in reverse
+        order, so that no case always follows the same other one. `observe` measures a case, may repeat that, and
+        returns the state of the CPUs as well. Incomplete results lie beside `path`, and replace nothing."""
         part = path.with_suffix(".part")
         for run in range(runs):
             for case in cases if run % 2 == 0 else reversed(cases):
@@ -92,7 +92,7 @@ class Record:
         part.replace(path)
 
     def disturbed(self) -> int:
-        """How many samples could not be had without others at work."""
+        """Returns the number of samples that other loads disturbed."""
         return sum(not sample["cpus"].get("good", True) for sample in self.samples)
 
     def cases(self) -> list[str]:
@@ -102,7 +102,7 @@ class Record:
         return list(dict.fromkeys(sample["subject"] for sample in self.samples))
 
     def values(self, case: str, subject: str, figure: str) -> list[float]:
-        """One per run."""
+        """Returns one value per run."""
         return [sample["figures"][figure] for sample in self.samples
                 if (sample["case"], sample["subject"]) == (case, subject)
                 and figure in sample["figures"]]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tests how samples are taken, without measuring anything."""
+"""Tests the taking of samples, without measuring anything."""
 
 import contextlib
 import io
@@ -72,7 +72,7 @@ class Machine(unittest.TestCase):
 
 
 class Neighbourhood(unittest.TestCase):
-    """With what cpu_state tells, a script."""
+    """A machine.Neighbourhood that gets the output of cpu_state from a script."""
 
     CPUS = (1, 0)
     GOOD, SHARED, FAR = "16 16 100", "16 10 100", "16 16 450"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How long, how often, where and with which programs is measured."""
+"""The duration, number of runs, CPUs and programs of a measurement."""
 
 import dataclasses
 import pathlib
@@ -10,7 +10,7 @@ from . import machine
 
 
 def perf_program(build: pathlib.Path, name: str) -> pathlib.Path:
-    """One of tests/perf."""
+    """Returns the path of a program of tests/perf."""
     path = build / "tests" / "perf" / name
     if not path.is_file():
         raise LabError(f"{path} is not built: tools/install-packages test, then 'meson setup "
@@ -41,5 +41,5 @@ class Setting:
         return perf_program(self.build, name)
 
     def choose(self, values: list) -> list:
-        """Only the first where it has to be quick."""
+        """Returns all cases, or only the first in a quick run."""
         return values[:1] if self.quick else values

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Each has `cases(setting)`, what to measure in turns; `tables(record)` and
-`charts(record)` show what came of it."""
+"""The suites of tools/bench. Each has `cases(setting)`, which are measured in turns, and `tables(record)` and
+`charts(record)`, which show the results."""
 
 from . import cores, feed, growth, idle, kernels, latency, memif, memory
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""One core against two, each fed from a file of its own; beside it what the machine gives two."""
+"""Compares two cores with one, each fed from a file of its own, and with what the machine gives two cores."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -17,10 +17,10 @@ CASE = "cores"
 ONE = "one core"
 OWNED = "two cores, packets arrive at their owner"
 HANDED_OVER = "two cores, every packet is handed over"
-# Flare's cores add up what arrives there, and hand over one partial sum of each block.
+# With this Flare's cores add up the packets that arrive there, and hand over one partial sum of each block.
 FLARE_CASE = "cores, Flare"
 PARTIAL_SUMS = "two cores, partial sums are handed over"
-# Nothing is shared here, not even a cache: what two cores lack of twice as much, the machine keeps.
+# Nothing is shared here, not even a cache: where two cores do less than twice as much, the machine is the cause.
 KERNEL_ONE = "additions in cache, one core"
 KERNEL_TWO = "additions in cache, two cores"
 
@@ -91,7 +91,7 @@ def flare_sample(setting: Setting, subject: str) -> dict[str, float]:
 
 
 def flare_figures(daemon, load: feed.Feed, setting: Setting, cores: int) -> dict[str, float]:
-    """What is in a result counts: a sum that is lost on its way to the other core is worth nothing."""
+    """Counts what is in a result: a sum that is lost on its way to the other core does not count."""
     def read() -> dict[str, int]:
         return daemon.figures() | daemon.core_counters()
 

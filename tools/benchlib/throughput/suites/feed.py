@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Aggregation fed from files: what one core does when nothing else has to keep up with it."""
+"""Measures aggregation by one core, fed from files, so that nothing else has to keep up with the core."""
 
 import dataclasses
 import pathlib
@@ -13,7 +13,7 @@ from ..testpmd import testpmd
 ABOUT = ("aggregation of one core, Canary, PANAMA, NetReduce and Flare, fed from memory by net_pcap, and "
          "without its copy by the other core; beside it testpmd rxonly")
 
-BLOCKS = 64  # all of them in flight: each worker sends its part of all, then the results follow
+BLOCKS = 64  # all of them in flight: each worker sends its contributions to all, then the results follow
 BYTES_PER_ELEMENT = 4
 ARITHMETIC = "CRCs and additions"
 NO_COPY = "no copy"
@@ -23,12 +23,12 @@ PANAMA_JOBS = 16
 PANAMA_COLLECTIVE = 4
 PANAMA_COLLECTIVES = 9
 PANAMA_MEMORY = 128
-# So have Flare's. A burst of a port has two blocks of each job.
+# Flare's workers have them as well. A burst of a port has two blocks of each job.
 FLARE_JOBS = 16
 FLARE_BLOCKS = 4
 FLARE_RUNS = 10
 FLARE_WINDOW = 4
-# Five runs of one message with one packet, and of two with as many as Canary has in flight.
+# Five runs: of one message with one packet, and of two messages with as many packets as Canary has in flight.
 NETREDUCE_MESSAGES = 3
 NETREDUCE_PATH_MTU = 1024
 
@@ -91,7 +91,7 @@ class Feed:
         return 9000 if self.elements > 350 else 1500
 
     def write(self, setting: Setting) -> tuple[pathlib.Path, str]:
-        """The file, and the [[switch.arp]] entries that it needs."""
+        """Writes the file, and returns the [[switch.arp]] entries that it needs."""
         file = setting.directory / f"feed-{self.workers}-{self.elements}-{self.blocks}.pcap"
         neighbours = generator.feed(setting, file, "--workers", self.workers, "--blocks", self.blocks,
                                     "--interleave", BLOCKS, "--elements", self.elements,
@@ -99,12 +99,12 @@ class Feed:
         return file, neighbours
 
     def switch(self, setting: Setting) -> str:
-        """The file is written; what a switch needs to aggregate it."""
+        """Writes the file, and returns the configuration with which a switch aggregates it."""
         file, neighbours = self.write(setting)
         return SWITCH.format(mtu=self.mtu, file=file, neighbours=neighbours)
 
     def panama_switch(self, setting: Setting) -> str:
-        """The files are written; what a switch needs to be their trees' root."""
+        """Writes the files, and returns the configuration of a switch that is the root of their trees."""
         file = setting.directory / f"panama-{self.workers}-{self.elements}.pcap"
         trees = generator.feed_panama(setting, file, "--workers", self.workers, "--jobs",
                                       PANAMA_JOBS, "--collective", PANAMA_COLLECTIVE,
@@ -113,7 +113,7 @@ class Feed:
         return PANAMA_SWITCH.format(ports=self._ports_of_workers(file), trees=trees)
 
     def flare_switch(self, setting: Setting) -> str:
-        """The same with Flare."""
+        """Does the same for Flare."""
         file = setting.directory / f"flare-{self.workers}-{self.elements}.pcap"
         trees = generator.feed_flare(setting, file, "--workers", self.workers, "--jobs", FLARE_JOBS,
                                      "--blocks", FLARE_BLOCKS, "--runs", FLARE_RUNS, "--window",
@@ -126,7 +126,7 @@ class Feed:
                        for worker in range(self.workers))
 
     def netreduce_switch(self, setting: Setting) -> str:
-        """The file is written; what a switch needs to serve its ring."""
+        """Writes the file, and returns the configuration of a switch that serves its ring."""
         file = setting.directory / f"netreduce-{self.workers}.pcap"
         rings = generator.feed_netreduce(setting, file, "--workers", self.workers,
                                          "--message-packets", BLOCKS, "--messages",
@@ -139,12 +139,12 @@ FEEDS = [Feed(), Feed(elements=32), Feed(elements=350), Feed(elements=2048), Fee
          Feed(workers=16)]
 # Files of PANAMA have so many blocks: more than a switch remembers; those of NetReduce and Flare have a
 # ninth more.
-# What they are compared with is Canary with as many frames, which lie as far from the core.
+# They are compared with Canary with as many frames, which lie as far from the core.
 ENGINES_FEED = Feed(blocks=PANAMA_JOBS * PANAMA_COLLECTIVE * PANAMA_COLLECTIVES)
 
 
 def aggregated(daemon, feed: Feed, setting: Setting, cores: int = 1) -> dict[str, float]:
-    """What the daemon makes of a feed."""
+    """Returns the figures of the daemon for a feed."""
     def read() -> dict[str, int]:
         return daemon.figures() | daemon.core_counters()
 
@@ -165,9 +165,9 @@ def canary_figures(gain: reading.Gain, feed: Feed, setting: Setting,
         "cycles_per_packet": gain.cycles(packets, setting.tsc_hz),
         "cycles_per_contribution": gain.cycles(gain.counters["contributions_total"],
                                                setting.tsc_hz),
-        # Of each block one contribution begins it and the others join; both end in one result.
+        # One contribution begins a block and the others join it; all of them end in one result.
         "share_joined": gain.rate("joined_total") / contributions,
-        # What the owner has no time for never reaches the engine.
+        # Packets that the owner has no time for never reach the engine.
         "share_not_handed_over": not_taken / (not_taken + packets),
         "share_handed_over": gain.counters["handed_over_packets_total"] / packets,
         "cpu_share": gain.cpu_share(cores),
@@ -191,7 +191,7 @@ def tree_figures(gain: reading.Gain, feed: Feed, setting: Setting) -> dict[str, 
         "payload_bits_per_second": contributions * feed.elements * BYTES_PER_ELEMENT * 8,
         "cycles_per_contribution": gain.cycles(gain.counters["contributions_total"],
                                                setting.tsc_hz),
-        # The files are in step with each other: nobody is left out.
+        # The files are in step with each other, so that no worker is left out.
         "results_per_contribution": gain.rate("results_total") / contributions,
         "cpu_share": gain.cpu_share(),
     }
@@ -210,7 +210,7 @@ def netreduce_figures(gain: reading.Gain, _feed: Feed, setting: Setting) -> dict
     }
 
 
-# By engine: what a switch needs, what it made of the feed, and what counts its contributions.
+# By engine: the switch's configuration, the figures of a feed, and the counter of its contributions.
 ENGINES = {"Canary": (Feed.switch, canary_figures, "contributions_total"),
            "PANAMA": (Feed.panama_switch, tree_figures, "contributions_total"),
            "NetReduce": (Feed.netreduce_switch, netreduce_figures, "gradients_total"),
@@ -225,7 +225,7 @@ def engine_sample(engine: str, feed: Feed, setting: Setting) -> dict[str, float]
 def no_copy_sample(engine: str, feed: Feed, setting: Setting) -> dict[str, float]:
     switch, figures, _ = ENGINES[engine]
     fed = no_copy.measure(setting, switch(feed, setting))
-    # What was received and dropped is part of the cycles, and no packet that counts.
+    # Packets that were received and dropped are part of the cycles, and are not counted.
     return figures(fed.gain, feed, setting) | {
         "received_per_second": fed.gain.rate("packets"),
         "waited_share": fed.waited_share}
@@ -244,7 +244,7 @@ def testpmd_sample(feed: Feed, setting: Setting) -> dict[str, float]:
 
 
 def arithmetic_sample(feed: Feed, setting: Setting) -> dict[str, float]:
-    """The CRCs and additions alone, of packets that are in the cache."""
+    """Measures the CRCs and additions alone, of packets that are in the cache."""
     rows = benchmark_program.run(
         setting, "arithmetic_bench", f"--benchmark_min_time={setting.seconds / 10:.3f}",
         f"--benchmark_filter=arithmetic/{feed.workers}/{feed.elements}/{feed.blocks}$")
@@ -298,7 +298,7 @@ def tables(record: Record) -> list[Table]:
 
 
 def no_copy_table(record: Record) -> Table:
-    """Beside net_pcap; cycles are the switch's, without what it waited."""
+    """Returns the table beside net_pcap; cycles are the switch's, without the time in which it waited."""
     rows = []
     for case in record.cases():
         def ours(figure: str, unit: float = 1.0, digits: int = 1, case=case) -> str:
@@ -316,7 +316,7 @@ def no_copy_table(record: Record) -> Table:
 
 
 def engine_tables(record: Record) -> list[Table]:
-    """The engines side by side; cycles do not count what others had of the CPU."""
+    """Returns the tables of the engines side by side; cycles leave out the CPU time of other loads."""
     rows = []
     for case in record.cases():
         for copied in (True, False):

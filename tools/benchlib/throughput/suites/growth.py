@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The logical switch without I/O: with what the cost of a packet grows."""
+"""Measures the logical switch without I/O: how the cycles of a packet grow with tables, ports and blocks."""
 
 from ... import figures
 from .. import benchmark_program
@@ -17,21 +17,21 @@ FAMILIES = ["aggregation/jobs", "aggregation/in_flight", "aggregation/ports", "p
 
 
 def sample(setting: Setting, family: str) -> dict[str, float]:
-    """Cycles per packet, by how large what grows is."""
-    # Names are FAMILY:VALUE/..., what follows is how Google Benchmark ran it.
+    """Returns cycles per packet by the value of what grows."""
+    # Names are FAMILY:VALUE/...; the rest says how Google Benchmark ran it.
     rows = benchmark_program.run(setting, PROGRAM, f"--benchmark_filter=^{family}:")
     return {name.removeprefix(f"{family}:").partition("/")[0]: row["cycles/packet"]
             for name, row in rows.items()}
 
 
 def cases(setting: Setting) -> list[Case]:
-    """One for each family: others have a second to come and go, not minutes."""
+    """Returns one case for each family, so that a case takes a second, in which other loads change little."""
     return [Case(family, "switch", lambda family=family: sample(setting, family))
             for family in setting.choose(FAMILIES)]
 
 
 def families(record: Record) -> dict[str, dict[int, list[float]]]:
-    """Cycles per packet, by what grows and how large it is."""
+    """Returns cycles per packet, by the family and its value."""
     return {sample["case"]: {int(value): record.values(sample["case"], "switch", value)
                              for value in sample["figures"]} for sample in record.samples}
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Adaptive sleeping against polling: throughput, and latency at load."""
+"""Compares adaptive sleeping with polling: throughput, and latency at load."""
 
 from ... import figures
 from ..record import Case, Chart, Record, Table
@@ -15,7 +15,7 @@ REDUCTION = f"{memif.AGGREGATION}, through memif (Mpps)"
 P50 = "p50 at 80 % load (us)"
 P99 = "p99 at 80 % load (us)"
 
-# Of a row: the case, its figure and the figure's unit.
+# For each row: the case, its figure and the figure's unit.
 ROWS = {FEED: (FEED, "packets_per_second", 1e6),
         BRIDGE: (BRIDGE, "handled_per_second", 1e6),
         REDUCTION: (REDUCTION, "handled_per_second", 1e6),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The reduction kernels, beside a loop that is unrolled by hand."""
+"""Measures the reduction kernels beside a loop that is unrolled by hand."""
 
 from ... import figures
 from .. import benchmark_program
@@ -9,7 +9,7 @@ from ..setting import Setting
 ABOUT = "elements per second of every type and operator; beside them a hand-unrolled loop"
 
 PROGRAM = "kernels_bench"
-COUNT = "352"  # elements of the table: what fits a frame of 1,500 bytes
+COUNT = "352"  # elements in the table: as many as fit a frame of 1,500 bytes
 
 
 def sample(setting: Setting) -> dict[str, float]:
@@ -25,12 +25,12 @@ def cases(setting: Setting) -> list[Case]:
 
 
 def rates(record: Record, *name: str) -> list[float]:
-    """By KERNEL, TYPE, OPERATOR, PLACE, ELEMENTS."""
+    """Returns the rates by KERNEL, TYPE, OPERATOR, PLACE, ELEMENTS."""
     return record.values("kernels", "switch", "/".join(name))
 
 
 def operators(record: Record) -> dict[str, list[str]]:
-    """By type, as the program has them."""
+    """Returns the operators by type, in the order of the program."""
     found: dict[str, list[str]] = {}
     for name in record.samples[0]["figures"]:
         kernel, kind, *rest = name.split("/")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What one hop adds to the time of a frame, at little load and at much."""
+"""Measures the latency that one hop adds to a frame, at low load and at high load."""
 
 from lablib import LabError
 
@@ -12,12 +12,12 @@ from . import memif
 ABOUT = "latency added by one hop, at 10 % and 80 % load; beside it testpmd"
 
 LOADS = (10, 80)
-LOSS_PERCENT = 0.1  # of a search: on a shared machine nothing is without any loss
+LOSS_PERCENT = 0.1  # loss that a search accepts: on a shared machine no rate is without any
 ALONE = "generator alone"
 
 
 def search(setting: Setting) -> float:
-    """Frames per second that nearly all come back."""
+    """Returns the highest rate (frames per second) at which nearly all frames come back."""
     trial, precision = ("200ms", 25) if setting.quick else ("1s", 5)
     document = generator.run(setting, "pdr", "plain",
                              *memif.plain(setting, memif.BRIDGED, memif.LARGE), "--loss",
@@ -29,7 +29,7 @@ def search(setting: Setting) -> float:
 
 
 def highest_rate(setting: Setting) -> float:
-    """That both switches can forward, so that they are compared at the same rates."""
+    """Returns the highest rate that both switches can forward, so that they are compared at the same rates."""
     with memif.switch(setting, memif.BRIDGE):
         ours = search(setting)
     with memif.forwarder(setting, "io"):
@@ -44,7 +44,7 @@ def figures_of(trial: dict) -> dict[str, float]:
 
 
 def delayed(setting: Setting, rate: float) -> dict[str, float]:
-    """Of frames that pass the switch that runs."""
+    """Returns the latency of frames that pass the running switch."""
     return figures_of(generator.measure(
         setting, "plain", *memif.plain(setting, memif.BRIDGED, memif.LARGE), "--rate",
         f"{rate:.0f}pps"))
@@ -82,7 +82,7 @@ def cases(setting: Setting) -> list[Case]:
 
 
 def added(record: Record, case: str, subject: str, figure: str) -> list[float]:
-    """To what the generator takes by itself, run by run."""
+    """Returns what the switch adds to the latency of the generator alone, run by run."""
     return [through - without for through, without in zip(
         record.values(case, subject, figure), record.values(case, ALONE, figure))]
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Generator on one CPU, switch on the other, shared memory between them; beside it testpmd."""
+"""Measures a switch with the generator on the other CPU and shared memory between them, beside testpmd."""
 
 import contextlib
 import time
@@ -55,7 +55,7 @@ memif = "{{directory}}/a.sock"
 memif_role = "server"
 """
 
-# Frames go to the router, whose address is asked for, or to testpmd, which answers nobody.
+# Frames go to the router, whose MAC address is asked for, or to testpmd, which answers no ARP request.
 ROUTED = ("a:address=10.1.1.2,gateway=10.1.1.1", "b:address=10.1.2.2,gateway=10.1.2.1")
 REWRITTEN = ("a:address=10.1.1.2,gateway-mac=02:00:00:01:00:01",
              "b:address=10.1.2.2,gateway-mac=02:00:00:01:00:02")
@@ -64,7 +64,7 @@ BRIDGED = ("a:address=10.1.1.2", "b:address=10.1.1.130")
 
 
 def ports(setting: Setting, places: tuple[str, ...]) -> list[str]:
-    """Options of the generator, whose ports are clients of the switch's sockets."""
+    """Returns options of the generator, whose ports are clients of the switch's sockets."""
     found = []
     for place in places:
         name, _, rest = place.partition(":")
@@ -73,7 +73,7 @@ def ports(setting: Setting, places: tuple[str, ...]) -> list[str]:
 
 
 def plain(setting: Setting, places: tuple[str, ...], size: int, *options) -> list:
-    """One direction: in by the first port of the switch, out by the second."""
+    """Returns options of one direction: in by the first port of the switch, out by the second."""
     return [*ports(setting, places), "--path", "0:1", "--size", size, *FLOWS, *options]
 
 
@@ -85,7 +85,7 @@ def switch(setting: Setting, body: str, idle: str = "poll") -> Iterator[Daemon]:
 
 @contextlib.contextmanager
 def forwarder(setting: Setting, mode: str, sockets: str = "ab"):
-    """One with a single port sends everything back."""
+    """Runs testpmd; with a single port it sends everything back."""
     devices = [f"net_memif{i},role=server,id=0,socket={setting.directory}/{name}.sock,"
                "socket-abstract=no,bsize=2048" for i, name in enumerate(sockets)]
     with testpmd(setting, mode, devices) as program:
@@ -93,7 +93,7 @@ def forwarder(setting: Setting, mode: str, sockets: str = "ab"):
 
 
 def forwarded(setting: Setting, arguments: list, pid: int | None = None) -> dict[str, float]:
-    """Frames that came back; the switch touches each twice, once on either side."""
+    """Counts frames that came back; the switch handles each twice, receiving and sending it."""
     trial, share = measured(setting, "plain", arguments, pid)
     return {"handled_per_second": 2 * trial["done_per_second"],
             "on_the_way": trial["done_per_second"] * trial["latency"]["mean_us"] * 1e-6,
@@ -101,7 +101,7 @@ def forwarded(setting: Setting, arguments: list, pid: int | None = None) -> dict
 
 
 def reduced(setting: Setting, port_options: list[str], pid: int | None = None) -> dict[str, float]:
-    """What the switch received (contributions, answers of leaders) and sent (sums, results)."""
+    """Counts packets that the switch received (contributions, answers of leaders) and sent (sums, results)."""
     trial, share = measured(setting, "canary", [*port_options, "--workers", 8, "--blocks", 64,
                                                 "--elements", 256], pid)
     counted = trial["figures"]
@@ -114,7 +114,7 @@ def reduced(setting: Setting, port_options: list[str], pid: int | None = None) -
 
 
 def measured(setting: Setting, kind: str, arguments: list, pid: int | None):
-    """The generator's trial, and how much of its CPU the switch had meanwhile."""
+    """Returns the generator's trial, and the share of its CPU that the switch had meanwhile."""
     if pid is None:
         return generator.measure(setting, kind, *arguments), {}
     start, before = time.monotonic(), processes.cpu_seconds(pid)
@@ -125,7 +125,7 @@ def measured(setting: Setting, kind: str, arguments: list, pid: int | None):
 
 def both(setting: Setting, case: str, body: str, places: tuple[str, ...], size: int, mode: str,
          testpmd_places: tuple[str, ...]) -> list[Case]:
-    """Frames of one size through either switch, and round inside the generator."""
+    """Returns cases of frames of one size through either switch, and inside the generator."""
     def ours() -> dict[str, float]:
         with switch(setting, body) as daemon:
             return forwarded(setting, plain(setting, places, size), daemon.pid)
@@ -142,7 +142,7 @@ def both(setting: Setting, case: str, body: str, places: tuple[str, ...], size: 
 
 
 def aggregation(setting: Setting) -> list[Case]:
-    """testpmd returns everything to where it came from: the leader adds it all up."""
+    """Returns cases of aggregation; testpmd sends every packet back, so that the leader adds up all."""
     def ours() -> dict[str, float]:
         with switch(setting, REDUCER) as daemon:
             return reduced(setting, ports(setting, REDUCED), daemon.pid)
@@ -166,7 +166,7 @@ def cases(setting: Setting) -> list[Case]:
 
 
 def row(record: Record, title: str, case: str, beside: str) -> list[str]:
-    """A case, and what testpmd did in another one or the same."""
+    """Returns the row of a case, beside testpmd in the same case or another."""
     ours = record.values(case, "tributaryd", "handled_per_second")
     theirs = record.values(beside, "testpmd", "handled_per_second")
     return [title, figures.spread(ours, 1e6, 2), figures.spread(theirs, 1e6, 2),

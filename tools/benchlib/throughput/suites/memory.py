@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Resident memory of tributaryd, and a formula that predicts it."""
+"""Measures resident memory of tributaryd, and fits a formula that predicts it."""
 
 import dataclasses
 
@@ -28,7 +28,7 @@ memif = "{{directory}}/a.sock"
 memif_role = "server"
 """
 
-# Interfaces of the kernel, in a network namespace that ends with the daemon.
+# Veth interfaces of the kernel, in a network namespace that ends with the daemon.
 PORT = """[[switch.port]]
 name = "v{i}"
 interface = "v{i}"
@@ -40,7 +40,7 @@ MAKE_VETHS = ('for i in $(seq "$0"); do ip link add v$i type veth peer name p$i 
 
 @dataclasses.dataclass
 class Size:
-    ports: int = 0  # besides the one that the generator is at
+    ports: int = 0  # besides the port of the generator
     cores: int = 1
     descriptors: int = 4096
     packets: int = 16384
@@ -52,14 +52,14 @@ class Size:
                 f"{self.packets} buffers, MTU {self.mtu}")
 
     def terms(self) -> list[float]:
-        """What the formula multiplies with its coefficients; see TERMS."""
+        """Returns the terms that the formula multiplies with its coefficients; see TERMS."""
         large = self.mtu > 1500
         return [MIB, 0 if large else self.packets, self.packets if large else 0,
                 self.ports * RING_BYTES[self.mtu], (self.cores - 1) * MIB,
                 self.descriptors * self.cores]
 
 
-# A buffer for frames of 9,000 bytes has 16 KiB, of which only what was used once is resident.
+# A buffer for frames of 9,000 bytes has 16 KiB, of which only pages that were used once are resident.
 TERMS = ["MiB", "bytes x buffers (MTU 1500)", "bytes x buffers (MTU 9000, unused)",
          "x rings of veth ports (2 MiB each; 4 MiB with MTU 9000)", "MiB x (cores - 1)",
          "bytes x descriptors x cores"]
