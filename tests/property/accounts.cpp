@@ -23,8 +23,9 @@ std::string differ(std::uint64_t left, const std::string& what, std::uint64_t ri
   return std::to_string(left) + " " + what + ", " + std::to_string(right) + " " + other;
 }
 
-// A damaged frame is dropped before its engine sees it, or is somebody else's; what is on a cable
-// that is pulled was sent, but did not come.
+// Whether the figures can be compared with what was sent: a damaged frame is dropped before its
+// engine sees it, or goes to another engine; a frame on a cable that is pulled was sent, and does
+// not arrive.
 bool counts_what_came(const Shape& shape) {
   return shape.corrupt == 0 && shape.flaps == 0 && shape.cuts == 0 && shape.outages == 0;
 }
@@ -53,10 +54,10 @@ std::uint64_t drops_of(const VirtualFabric& fabric, std::string_view reason) {
   return drops(fabric, [reason](std::string_view name) { return name == reason; });
 }
 
-// What the trees of PANAMA or Flare did while the switches live.
+// What the trees of PANAMA or Flare did since the switches started.
 struct TreeSums {
   std::uint64_t results_taken = 0;  // from above
-  std::uint64_t contributions = 0;  // that all results together are made of
+  std::uint64_t contributions = 0;  // in all results together
   std::string fault;
 };
 
@@ -90,14 +91,14 @@ TreeSums add_trees(const VirtualFabric& fabric) {
   return sums;
 }
 
-// Nobody asks for anything any more, and nobody sends.
+// Looks for state that is left when no rank asks or sends any more.
 std::string find_panama_leftovers(const VirtualFabric& fabric, const Shape& shape, bool calm) {
   if (fabric.figure_now("packets_kept", panama_name) != 0 ||
       fabric.figure_now("trees_active", panama_name) != 0) {
     return "results are kept, or trees active, when all is silent";
   }
   const bool all_there = calm && shape.stray == 0 && !is_interrupted(shape) && shape.forged == 0;
-  // What comes again of an epoch that is over waits for it to begin again.
+  // Repeated packets of an epoch that is over wait for it to begin again.
   if (all_there && (fabric.figure_now("rows_gathering", panama_name) != 0 ||
                     fabric.figure_now("packets_held", panama_name) >
                         fabric.figure_now("packets_early", panama_name))) {
@@ -125,7 +126,7 @@ TreeSums add_reduction_trees(const VirtualFabric& fabric) {
   return sums;
 }
 
-// Whoever sends as agreed is taken for what he is.
+// A rank that sends as agreed is never refused.
 std::string find_flare_refusals(const VirtualFabric& fabric) {
   for (const auto* reason :
        {"flare_truncated", "flare_oversized", "flare_version", "flare_malformed", "flare_crc",
@@ -137,7 +138,7 @@ std::string find_flare_refusals(const VirtualFabric& fabric) {
   return {};
 }
 
-// Everybody has every sum: so nothing waits, and what waited was sent on.
+// All ranks have every sum, so nothing waits, and all packets that waited were sent on.
 std::string find_netreduce_leftovers(const VirtualFabric& fabric) {
   const auto count = [&fabric](std::string_view name) {
     return fabric.figure(name, netreduce_name);
@@ -157,7 +158,7 @@ std::string find_netreduce_leftovers(const VirtualFabric& fabric) {
   return {};
 }
 
-// Whoever sends as agreed is taken for what he is.
+// A rank that sends as agreed is never refused.
 std::string find_netreduce_refusals(const VirtualFabric& fabric) {
   for (const auto* reason : {"netreduce_malformed", "netreduce_not_member", "netreduce_rank_taken",
                              "netreduce_mismatch"}) {
@@ -223,7 +224,7 @@ std::string find_panama_discrepancy(const VirtualFabric& fabric, const Shape& sh
     return differ(contributions, "contributions were taken", trees.contributions,
                   "are in the results");
   }
-  // Some of the late are added.
+  // Some of the late contributions are added.
   const auto late_added =
       fabric.figure("late_total", panama_name) - drops_of(fabric, "panama_late");
   const auto taken = contributions + late_added + fabric.figure("replaced_total", panama_name) +

@@ -8,15 +8,14 @@
 
 namespace tributary::test {
 
-// What the engines' figures have to tell when a trial is over: what became of every packet that
-// came in, and of everything that was held. The first thing that does not add up; empty if all
-// does.
+// Checks the engines' figures at the end of a trial: they have to account for every packet that
+// came in, and for everything that was held. Return the first discrepancy, or an empty text.
 std::string find_canary_discrepancy(const VirtualFabric& fabric, const Shape& shape);
-// `calm`: all collectives of all PANAMA jobs succeeded.
+// `calm` means that all collectives of all PANAMA jobs succeeded.
 std::string find_panama_discrepancy(const VirtualFabric& fabric, const Shape& shape, bool calm);
-// `calm`: all collectives of all NetReduce jobs succeeded.
+// `calm` means that all collectives of all NetReduce jobs succeeded.
 std::string find_netreduce_discrepancy(const VirtualFabric& fabric, const Shape& shape, bool calm);
-// `calm`: all collectives of all Flare jobs succeeded.
+// `calm` means that all collectives of all Flare jobs succeeded.
 std::string find_flare_discrepancy(const VirtualFabric& fabric, const Shape& shape, bool calm);
 
 }  // namespace tributary::test

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Random jobs over several interfaces, one per seed, in virtual time: never a wrong sum, never a
-// hang, and whoever failed is named. See docs/testing.md.
+// Runs random jobs over several interfaces, one per seed, in virtual time. There must never be a
+// wrong sum or a hang, and errors must name the rank that failed. See docs/testing.md.
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -23,13 +23,14 @@ using Random = std::mt19937_64;
 using Milliseconds = std::int64_t;
 
 constexpr Milliseconds nobody_knows = std::numeric_limits<Milliseconds>::max();
-// As the library's: a carrier that is gone, a way that is gone, no progress, and who knows better.
+// These are the library's time limits: until a lost carrier, a lost path and a lack of progress are
+// noticed, and for a rank that knows the cause to say so.
 constexpr Milliseconds look_ms = 100;
 constexpr Milliseconds silence_ms = 5000;
 constexpr Milliseconds stall_ms = 30000;
 constexpr Milliseconds retransmission_ms = 200;
 
-// What breaks in mid-run.
+// What fails in mid-run.
 enum class Fault { none, interface, rank, way };
 
 struct Shape {
@@ -72,9 +73,9 @@ struct Shape {
   std::uint64_t data_seed;
 };
 
-// One call of all ranks: what they give, and what has to come of it, by a loop.
+// One call of all ranks: their inputs, and the expected result, computed by a loop.
 struct Sum {
-  static constexpr std::size_t guard = 8;  // elements around each result, that nobody touches
+  static constexpr std::size_t guard = 8;  // elements around each result that must not change
   static constexpr std::int32_t untouched = 0x5a5a5a5a;
 
   Sum(const Shape& shape, Random& random) {
@@ -139,7 +140,7 @@ class Trial {
     }
   }
 
-  // What does not hold; empty: everything does.
+  // Returns what does not hold, or an empty text.
   std::string run() {
     constexpr int ticks_max = 2'000'000;
     for (int tick = 0; tick < ticks_max && fault_.empty(); ++tick) {
@@ -170,7 +171,7 @@ class Trial {
     Milliseconds progressed = 0;
     Milliseconds carrier_lost_at = nobody_knows;
     std::vector<Milliseconds> stalled_until;  // by stream
-    std::vector<Milliseconds> gone_at;        // likewise, the way to the neighbour
+    std::vector<Milliseconds> gone_at;        // by stream, when the path to the neighbour fails
   };
 
   Milliseconds lateness() {
@@ -208,7 +209,7 @@ class Trial {
     }
   }
 
-  // Both ends of a stream have no way to each other any more.
+  // The two ends of a stream lose the path to each other.
   void lose(std::size_t rank, std::size_t stream) {
     ranks_[rank].gone_at[stream] = now_;
     const auto& [interface, peer, place] = world_.neighbour(rank, stream);
@@ -250,7 +251,7 @@ class Trial {
     return moved;
   }
 
-  // What is lost is sent again, and all behind it waits for that.
+  // Lost bytes are sent again, and all bytes behind them wait for that.
   bool move(std::size_t number, std::size_t stream) {
     auto& stalled_until = ranks_[number].stalled_until[stream];
     if (now_ < stalled_until) {
@@ -266,7 +267,7 @@ class Trial {
     return sent + received != 0;
   }
 
-  // As a rank on sockets looks at its interfaces, and at what is acknowledged.
+  // Checks interfaces and acknowledgements, as a rank on sockets does.
   void look(std::size_t number) {
     auto& rank = ranks_[number];
     if (rank.carrier_lost_at != nobody_knows && now_ >= rank.carrier_lost_at + look_ms) {
@@ -341,7 +342,7 @@ class Trial {
       if (!is_broken_) {
         return "rank " + std::to_string(number) + " failed for nothing: " + failure->message;
       }
-      // Where the last bytes of a rank that was done were lost, nobody is there to notice.
+      // Where the last bytes of a finished rank were lost, no rank is left to notice it.
       const bool noticed =
           shape_.fault == Fault::interface && world_.failure(shape_.culprit).has_value();
       if (failure->code == Error::Code::timeout && noticed) {

@@ -99,7 +99,8 @@ const char* name_of(wire::FlareKind kind) {
   return "?";
 }
 
-// The edition tells which shards belong together; a number alone that there are more to come.
+// The edition tells which shards belong together; a number without an edition means that more
+// shards follow.
 std::string describe_flare_sparse(wire::MutableBytes bytes) {
   const auto view = wire::parse_flare_sparse(bytes);
   if (view.header == nullptr) {

@@ -8,9 +8,9 @@
 
 namespace tributary::test {
 
-// What a frame says, in a few words.
+// Describes a frame in a few words.
 std::string describe_frame(wire::Bytes frame);
-// One line for a frame that comes out of a cable.
+// Prints one line for a frame that comes out of a cable.
 void print_hop(const Hop& hop);
 
 }  // namespace tributary::test

@@ -14,7 +14,7 @@ namespace {
 
 class DescribeFrame : public testing::Test {
  protected:
-  // Whole pairs, or elements, as the form has it.
+  // A payload of whole pairs, or of elements, depending on the form.
   std::string sparse(const FlareSparseSpec& spec, std::size_t payload_bytes) {
     const std::vector<std::byte> payload(payload_bytes);
     return describe_frame(make_flare_sparse(pool_, spec, payload)->bytes());

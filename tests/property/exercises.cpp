@@ -34,7 +34,7 @@ Exercise with_data(Exercise exercise, std::uint32_t world, Random& random) {
   return exercise;
 }
 
-// Some reductions are by a handler, where the network's switches take such.
+// Some reductions use a handler, where the network's switches accept handlers.
 void draw_handler(Exercise& exercise, Random& random) {
   const bool reduces = exercise.collective == host::Collective::allreduce ||
                        exercise.collective == host::Collective::reduce;
@@ -46,8 +46,8 @@ void draw_handler(Exercise& exercise, Random& random) {
   }
 }
 
-// Zeros where the rank names no element: everywhere, nearly everywhere, in every other place, or
-// behind a place, so that blocks are empty, sparse and dense.
+// Writes zeros where the rank has no element: everywhere, nearly everywhere, in every other place,
+// or behind a place, so that blocks are empty, sparse and dense.
 void make_sparse(Data& input, wire::ElementType type, Random& random) {
   const auto bytes = wire::element_bytes(type);
   const auto elements = input.size() / bytes;
@@ -69,7 +69,7 @@ Exercise with_sparse_data(Exercise exercise, std::uint32_t world, Random& random
   return exercise;
 }
 
-// What a job's kind leaves open.
+// The choices that the kind of a job leaves open.
 struct Freedom {
   bool all_have_part = true;  // in every sum
   bool handlers = false;
@@ -103,7 +103,7 @@ Exercise draw_exercise(const Shape& shape, const Freedom& freedom, std::uint32_t
     exercise.collective = host::Collective::allreduce;
     exercise.type = is_sparse_type(exercise.type) ? exercise.type : wire::ElementType::f32;
     exercise.op = wire::Operator::sum;
-    exercise.elements = std::max<std::size_t>(exercise.elements, 1);  // a call without is none
+    exercise.elements = std::max<std::size_t>(exercise.elements, 1);  // none is no call
     return with_sparse_data(std::move(exercise), world, random);
   }
   if (freedom.handlers) {
@@ -119,7 +119,7 @@ Exercise draw_exercise(const Shape& shape, const Freedom& freedom, std::uint32_t
 
 std::vector<Exercise> draw_exercises(const Shape& shape, std::uint32_t job, std::uint32_t world) {
   auto random = stream_of(shape.seed, Stream::data, job);
-  // What all must have part in is not for trees that leave some out (Communicator).
+  // Collectives that need all ranks are not for trees that may leave some out (Communicator).
   const Freedom freedom{!is_panama(shape, job) || shape.missing == 0,
                         shape.handlers != 0 && !is_panama(shape, job) && !is_netreduce(shape, job),
                         is_flare(shape, job) && has_sparse_calls(shape)};

@@ -12,7 +12,7 @@
 
 namespace tributary::test {
 
-// What all ranks of a job call, one after the other, and what has to come out.
+// A collective that all ranks of a job call, and the result that it must have.
 struct Exercise {
   host::Collective collective = host::Collective::allreduce;
   wire::ElementType type = wire::ElementType::i32;
@@ -20,7 +20,7 @@ struct Exercise {
   std::size_t elements = 0;
   std::uint32_t root = 0;
   bool in_place = false;
-  bool sparse = false;       // ranks give what is not zero of their inputs
+  bool sparse = false;       // ranks give the elements of their inputs that are not zero
   std::vector<Data> inputs;  // by rank
   Data expected;
 
@@ -34,12 +34,12 @@ struct Exercise {
   }
 };
 
-// Communicators that the job has, one after the other.
+// The number of communicators that the job has, one after the other.
 inline std::uint64_t runs_of(const Shape& shape, std::uint32_t job) {
   return is_netreduce(shape, job) || is_flare(shape, job) ? shape.runs : 1;
 }
 
-// Of all its runs, in each as many.
+// Draws the exercises of all runs of a job, as many in each.
 std::vector<Exercise> draw_exercises(const Shape& shape, std::uint32_t job, std::uint32_t world);
 
 }  // namespace tributary::test

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Random fabrics, one per seed: never a wrong sum, never a hang. See docs/testing.md.
+// Runs random fabrics, one per seed. There must never be a wrong sum or a hang. See
+// docs/testing.md.
 #include <atomic>
 #include <chrono>
 #include <csignal>
@@ -40,12 +41,12 @@ struct Settings {
   std::uint64_t replay_every = 64;
 };
 
-// A trial that is still at it after so many looks does not end. Looks are counted and not time:
-// while the process is stopped, or kept from the processors, nobody looks either.
+// A trial that still runs after so many looks counts as hanging. The watcher counts looks and not
+// time, because it does not look while the process is stopped or gets no processor.
 constexpr auto look_interval = std::chrono::milliseconds(200);
 constexpr std::uint64_t stuck_after_looks = 600;
 
-// What a thread is at, for whoever finds it crashed or stuck.
+// The seed that a thread runs, for the report when it crashes or hangs.
 thread_local std::uint64_t current_seed = 0;
 
 void report_crash(int signal) {
@@ -78,7 +79,7 @@ class Runner {
  public:
   explicit Runner(const Settings& settings) : settings_(settings) {}
 
-  // One shape, in detail.
+  // Runs one shape and prints its details.
   int replay(const Shape& shape) {
     HeapPacketPool pool(VirtualFabric::pool_packets, VirtualFabric::frame_bytes_max);
     current_seed = shape.seed;
@@ -116,7 +117,7 @@ class Runner {
     return std::chrono::duration<double>(Steady::now() - began).count();
   }
 
-  // Of the whole process: on a busy machine the better measure.
+  // CPU time of the whole process, which on a busy machine tells more than the elapsed time.
   static double cpu_seconds() {
     rusage usage{};
     getrusage(RUSAGE_SELF, &usage);
@@ -349,7 +350,7 @@ int main_of(int argc, char** argv) {
     std::cerr << "--seeds: write 7 or 1..1000\n";
     return 2;
   }
-  // Large tables come zeroed from the kernel, and only what is touched costs anything.
+  // Large tables come zeroed from the kernel, so that only pages that are touched take time.
   mallopt(M_MMAP_THRESHOLD, 64 * 1024);
   for (const int signal : {SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGILL}) {
     std::signal(signal, report_crash);

@@ -9,10 +9,11 @@
 
 namespace tributary::test {
 
-// What the ranks know of the job's reduction tree.
+// The plan by which the ranks know the job's reduction tree.
 host::FlarePlan flare_plan(const Shape& shape, std::uint32_t job);
 
-// Whether its jobs have sparse calls: packets that are too small have no room for a sparse block.
+// Whether the shape's Flare jobs have sparse calls; packets that are too small have no room for a
+// sparse block.
 bool has_sparse_calls(const Shape& shape);
 
 // Gives every switch its part in the reduction trees of the shape's Flare jobs.

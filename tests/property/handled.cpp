@@ -71,7 +71,7 @@ ElementType handled_type(unsigned number) {
   return types[number];
 }
 
-// Sums that stop do not depend on the order as long as nothing is below 0.
+// Saturating sums do not depend on the order as long as no element is below 0.
 Data handled_data(Random& random, unsigned number, std::size_t elements, std::uint32_t rank) {
   auto data = random_data(random, handled_type(number), wire::Operator::sum, elements, rank);
   if (number == saturating) {

@@ -9,18 +9,18 @@
 #include "property/shape.h"
 #include "wire/element.h"
 
-// Reductions by handlers, and what has to come of them, computed without these.
+// Reductions by handlers, and their expected results, computed without the handlers.
 namespace tributary::test {
 
-// Those with the numbers 0, 1, ...: sums of i8 that stop at 127; sums of i32 less one each time
-// that two are combined; and sums of f32 and one each time.
+// The handlers with the numbers 0, 1 and 2: sums of i8 that saturate at 127; sums of i32 from which
+// each combination of two subtracts one; and sums of f32 to which each combination adds one.
 inline constexpr unsigned handled_kinds = 3;
 
-// For the process; it may be called again.
+// Loads the handlers into this process; it may be called again.
 void load_handlers();
 
 wire::ElementType handled_type(unsigned number);
-// Such that no order of reduction makes a difference.
+// Draws data whose result does not depend on the order of reduction.
 Data handled_data(Random& random, unsigned number, std::size_t elements, std::uint32_t rank);
 // Precondition: as for reduced().
 Data handled(const std::vector<Data>& inputs, unsigned number);

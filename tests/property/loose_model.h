@@ -14,7 +14,7 @@
 
 namespace tributary::test {
 
-// What a rank computed once.
+// The gradient of one layer that a rank computed in one iteration.
 struct Gradient {
   std::uint32_t rank = 0;
   std::uint64_t iteration = 0;
@@ -23,27 +23,29 @@ struct Gradient {
   auto operator<=>(const Gradient&) const = default;
 };
 
-// Who has to be in which sum, from what ranks did and when they spoke: sets of gradients, and no
-// words, counters or masks.
+// A model of which gradients have to be in which sum, computed from what ranks did and when they
+// spoke. It has sets of gradients, and none of the messages, counters or masks of the code under
+// test.
 class LooseModel {
  public:
   LooseModel(std::uint32_t ranks, std::size_t layers, const host::LooseRule& rule)
       : layers_(layers), rule_(rule), begun_(ranks), spoken_(ranks), closed_(ranks, false) {}
 
-  // What the ranks do.
+  // These report what the ranks do.
   void begins(std::uint32_t rank, std::uint64_t iteration) { begun_[rank] = iteration; }
   void offers(const Gradient& gradient) { waiting_.insert(gradient); }
   void closes(std::uint32_t rank) { closed_[rank] = true; }
-  // What it has done until then counts in the round.
+  // A rank takes part in the round with what it has done so far.
   void speaks(std::uint32_t rank, bool is_over);
-  // All have spoken: the ranks in each sum, by layer.
+  // Returns the ranks in each sum, by layer, when all ranks have spoken.
   std::map<std::size_t, std::set<std::uint32_t>> add_up();
   // A rank has got parameters.
   void pulled(std::uint32_t rank);
 
-  // Of this rank no gradient counts until it has been pulled.
+  // No gradient of a stale rank counts until it has been pulled.
   bool is_stale(std::uint32_t rank) const { return stale_.count(rank) != 0; }
-  // The first iteration of which not every layer is in a sum; one later if enough are.
+  // Returns the first iteration of which not every layer is in a sum, or the next one if enough
+  // layers are.
   std::uint64_t reached(std::uint32_t rank) const;
   std::uint64_t latest() const { return latest_; }
   std::size_t in_sums(std::uint32_t rank, std::uint64_t iteration) const;

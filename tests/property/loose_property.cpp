@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Ranks that are synchronised loosely, in random schedules: whoever is in a sum has to be the same
-// to an independent model, no rank may be further ahead than the staleness allows, every replica
-// has to be made of the same sums, and every schedule has to come to its end.
-//
-//   loose_property FIRST LAST     a schedule for each seed
+// Runs loosely synchronised ranks in random schedules, one for each seed from FIRST to LAST
+// (`loose_property FIRST LAST`). The ranks in each sum have to be those of an independent model, no
+// rank may be further ahead than the staleness allows, every replica has to be made of the same
+// sums, and every schedule has to end.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
@@ -166,7 +165,7 @@ void Schedule::step(std::uint32_t rank) {
   }
 }
 
-// Between two iterations, where sums are taken.
+// Takes the sums between two iterations.
 void Schedule::arrive(Worker& worker) {
   for (const auto sum : worker.backlog) {
     worker.replica = with(worker.replica, sum);
@@ -253,7 +252,7 @@ void Schedule::put_together(std::vector<std::uint64_t>& together) {
   }
 }
 
-// No gradient is stale that counts, unless enough of its iteration counted before.
+// A gradient that counts must not be stale, unless enough of its iteration counted before.
 void Schedule::check_sums() {
   for (const auto& sum : workers_.front().rounds.sums()) {
     for (const auto rank : sum.contributors.ranks()) {
@@ -264,7 +263,7 @@ void Schedule::check_sums() {
   }
 }
 
-// As the switches do: of each rank its own gradient, or zeros.
+// Adds up as the switches do: each rank gives its own gradient, or zeros.
 std::vector<std::uint64_t> Schedule::add_up() const {
   std::vector<std::uint64_t> sums;
   for (std::size_t place = 0; place < workers_.front().rounds.sums().size(); ++place) {

@@ -20,7 +20,7 @@ std::unique_ptr<host::Machine> make_canary(const Shape& shape, const host::Job& 
       job, tuning, static_cast<std::uint32_t>(shape.first_sequence));
 }
 
-// Epochs begin as near to the end of the numbers as Canary's.
+// Epochs begin as near to the wrap of their numbers as Canary's.
 std::unique_ptr<host::Machine> make_panama(const Shape& shape, std::uint32_t index,
                                            const host::Job& job) {
   const auto first_epoch = shape.first_sequence == 0

@@ -15,7 +15,7 @@
 namespace tributary::test {
 namespace {
 
-// Around every buffer, to see that nobody writes beyond it.
+// Bytes around every buffer, which show writes beyond it.
 constexpr std::size_t guard_bytes = 64;
 constexpr std::byte guard{0xa5};
 
@@ -52,10 +52,10 @@ struct Members::Worker {
   SparseElements sum;
   host::SparseCall sparse;
   std::vector<Data> out;
-  // What the result's buffers held, once they were delivered: nobody writes there afterwards.
+  // The contents of the result's buffers at delivery; they must not change afterwards.
   std::vector<Data> delivered;
 
-  // What is not zero of the input.
+  // Gathers the elements of the input that are not zero.
   void gather(const Exercise& exercise) {
     const auto& input = exercise.inputs[rank];
     const auto bytes = wire::element_bytes(exercise.type);
@@ -71,7 +71,7 @@ struct Members::Worker {
     sum = {};
     sparse = {{indices, values.data(), exercise.elements, exercise.type, exercise.op}, &sum};
   }
-  // What the sum stands for.
+  // Writes the dense vector that the sum stands for.
   void expand(Data& buffer) const { sum.expand(buffer.data() + guard_bytes); }
 
   Data& result_of(std::size_t index, const Exercise& exercise) {
@@ -164,7 +164,7 @@ void Members::begin_run() {
   }
 }
 
-// By a new communicator: whoever has died meets nobody.
+// The next run has a new communicator; dead ranks do not take part.
 void Members::begin_next_run() {
   busy_ = 0;
   if (!all_alive()) {
@@ -193,8 +193,9 @@ bool Members::all_alive() const {
                      [](const auto& worker) { return worker->alive; });
 }
 
-// Also a collective of NetReduce, whose run began when no switch restarted any more: no copy of an
-// earlier one is on its way that it could mistake for the beginning of another.
+// This also holds for a collective of NetReduce whose run began after the last restart of a switch:
+// no copy of an earlier packet is on its way that a switch could mistake for the beginning of a
+// message.
 bool Members::must_succeed_now() const {
   const auto disturbed_ms = shape_.event_ms + (shape_.stray != 0 ? shape_.stray_ms : 0) +
                             (shape_.outages + shape_.suspended != 0 ? shape_.outage_ms : 0);
@@ -202,7 +203,7 @@ bool Members::must_succeed_now() const {
   return must_succeed(shape_, job_) || (netreduce() && is_calm && must_succeed_undisturbed(shape_));
 }
 
-// A collective that need not succeed is not waited for in vain for long.
+// A collective that need not succeed gets a short deadline.
 Duration Members::deadline() const {
   constexpr std::uint64_t in_vain_ms = 3000;
   const bool in_vain = (panama() || netreduce() || flare()) && !must_succeed_now();
@@ -227,7 +228,7 @@ void Members::prepare_exercises() {
   }
 }
 
-// The next collective of this rank begins, sooner or later.
+// Plans the next collective of this rank at a random time.
 void Members::plan(Worker& worker) {
   const bool late = random_() % 1000 < shape_.late;
   const auto delay = late ? random_() % (shape_.late_us + 1) : random_() % 5;
@@ -362,8 +363,8 @@ std::string Members::fault() const {
   return {};
 }
 
-// Where nothing else can be the reason, all that miss a rank say which: the one that contributed
-// nothing or does not answer. Other ranks may be named besides, for they wait as well.
+// Where nothing else can be the cause, all ranks that miss a rank name it: the one that contributed
+// nothing or does not answer. They may name other ranks as well, because these wait, too.
 bool Members::names_the_dead() const {
   const bool calm =
       shape_.loss + shape_.corrupt + shape_.forged + shape_.flaps + shape_.cuts == 0 &&
@@ -386,7 +387,8 @@ bool Members::names_the_dead() const {
   });
 }
 
-// What did not come, or what is left of a sum that a restarted switch has forgotten.
+// Whether the error names what did not come, or the rest of a sum that a restarted switch has
+// forgotten.
 bool Members::says_why(const std::string& message) const {
   static const std::regex late(
       "message [0-9]+ of [0-9]+ \\(number [0-9]+ of the run\\) did not come from the rank before; "

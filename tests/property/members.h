@@ -15,9 +15,9 @@
 
 namespace tributary::test {
 
-// The workers of one job. Each begins its next collective when it is done with the one before, and
-// stops after an error: until the next run, which begins with new machines when all have ended the
-// one before.
+// The workers of one job. Each begins its next collective when it has finished the one before, and
+// after an error stops until the next run, which begins with new machines when all workers have
+// ended the one before.
 class Members {
  public:
   Members(VirtualFabric& fabric, const Shape& shape, std::uint32_t job);
@@ -25,17 +25,17 @@ class Members {
   Members(const Members&) = delete;
   Members& operator=(const Members&) = delete;
 
-  // This rank's process dies now.
+  // Has this rank's process die now.
   void kill(std::uint32_t rank);
   std::uint32_t world_size() const { return static_cast<std::uint32_t>(workers_.size()); }
 
   bool finished() const { return busy_ == 0; }
   bool all_succeeded() const { return tally_.succeeded == workers_.size() * exercises_.size(); }
-  // The first thing that must not be; empty if all is well. Also looks again at what was delivered
+  // Returns the first violation, or an empty text. Also checks again results that were delivered
   // long ago.
   std::string fault() const;
   Tally tally() const;
-  // Who has not finished what, for a report.
+  // Returns which ranks have not finished which calls, for a report.
   std::string state() const;
 
  private:
@@ -80,7 +80,7 @@ class Members {
   std::uint64_t run_ = 0;
   Time run_began_{};
   std::vector<Exercise> exercises_;   // of one run after the other
-  std::vector<PartialSums> partial_;  // by exercise, if somebody may be missing
+  std::vector<PartialSums> partial_;  // by exercise, if ranks may be missing
   std::vector<std::unique_ptr<Worker>> workers_;
   std::size_t busy_ = 0;  // workers that have not ended the run
   std::string fault_;

@@ -10,7 +10,7 @@
 
 namespace tributary::test {
 
-// What the ranks know of the job's trees.
+// The plan by which the ranks know the job's trees.
 host::PanamaPlan panama_plan(const Shape& shape, std::uint32_t job, std::size_t world);
 
 // Gives every switch its part in the trees of the shape's PANAMA jobs.

@@ -11,7 +11,7 @@
 
 namespace tributary::test {
 
-// What may come out of a reduction that need not have everybody: each packet of it is the reduction
+// The possible results of a reduction that may lack some ranks: each packet of it is the reduction
 // of at least `quorum` of the ranks.
 class PartialSums {
  public:
@@ -30,7 +30,7 @@ class PartialSums {
   bool can_be(std::size_t from, const Data& packet);
 
   Reduction reduction_;
-  std::map<std::size_t, std::vector<Data>> known_;  // packets that can be, by their offsets
+  std::map<std::size_t, std::vector<Data>> known_;  // possible packets, by their offsets
 };
 
 }  // namespace tributary::test

@@ -17,8 +17,8 @@ wire::Ipv4Address ip(std::uint64_t a, std::uint64_t b, std::uint64_t c, std::uin
   return wire::Ipv4Address{static_cast<std::uint32_t>((a << 24) | (b << 16) | (c << 8) | d)};
 }
 
-// Leaves are 1.., spines spine_base + 1.., roots root_base + 1..: the second octet of everything
-// that is theirs.
+// Leaves have the numbers from 1, spines from spine_base + 1, roots from root_base + 1: the second
+// octet of all their addresses.
 constexpr std::uint64_t spine_base = 100;
 constexpr std::uint64_t root_base = 200;
 
@@ -75,7 +75,7 @@ class Builder {
   bool happens(Random& random, std::uint64_t thousandths) { return random() % 1000 < thousandths; }
 
   switching::SwitchConfig& config(std::uint64_t index) { return fabric_.switches[index].config; }
-  // The second octet of what belongs to a switch.
+  // The second octet of the addresses of a switch.
   static std::uint64_t octet(const switching::SwitchConfig& config) { return config.id; }
 
   void add_switch(const std::string& kind, std::uint64_t number, std::uint64_t base) {
@@ -132,7 +132,7 @@ class Builder {
     }
   }
 
-  // Each direction of a cable is bad at one end: between switches at the receiving one.
+  // Each direction of a cable is impaired at one end; between switches that is the receiving end.
   forwarding::PortConfig make_port(const std::string& name, bool to_host) {
     forwarding::PortConfig port;
     port.name = name;
@@ -159,7 +159,7 @@ class Builder {
     return port;
   }
 
-  // A cable from a switch to one of the level above.
+  // Adds a cable from a switch to one of the level above.
   void join(std::uint64_t below, std::uint64_t above) {
     const auto down = octet(config(below));
     const auto up = octet(config(above));
@@ -173,7 +173,7 @@ class Builder {
     section.devices.push_back(control::InternalLink{config(there).name, section.config.name});
   }
 
-  // From a switch by way of a neighbour above or below it to all that is `target`'s.
+  // Adds a route at a switch, by a neighbour above or below it, to all addresses of `target`.
   void route(std::uint64_t from, std::uint64_t by, std::uint64_t target) {
     config(from).routes.push_back({{ip(10, octet(config(target)), 0, 0), 16}, {via(from, by)}});
   }
@@ -193,8 +193,8 @@ class Builder {
     }
   }
 
-  // Hosts are reached by any spine and root; spines and roots by the spine of their plane, so that
-  // nothing has to turn around.
+  // Hosts are reached by any spine and root; spines and roots are reached by the spine of their
+  // plane, so that no packet has to turn around.
   void add_routes() {
     const auto count = fabric_.switches.size();
     const auto spines = first_root_ - first_spine_;

@@ -6,8 +6,8 @@
 
 namespace tributary::test {
 
-// The fabric of a shape: one switch, leaves and spines, or pods of them under roots. Host h of leaf
-// l (from 1, over all pods) is 10.l.h.2, or 10.l.0.h on the leaf's bridge.
+// Makes the fabric of a shape: one switch, leaves and spines, or pods of leaves and spines under
+// roots. Host h of leaf l (from 1, over all pods) is 10.l.h.2, or 10.l.0.h on the leaf's bridge.
 FabricSpec make_fabric(const Shape& shape);
 
 }  // namespace tributary::test

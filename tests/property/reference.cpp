@@ -13,8 +13,8 @@ namespace {
 using wire::ElementType;
 using wire::Operator;
 
-// Floats of sixteen and eight bits by the book: sign, exponent, fraction. Only what they represent
-// exactly is ever stored.
+// Floats of sixteen and eight bits by their definition: sign, exponent, fraction. Only values that
+// they represent exactly are ever stored.
 struct Layout {
   int exponent_bits;
   int fraction_bits;
@@ -92,7 +92,7 @@ std::uint64_t combined_nibbles(std::uint64_t a, std::uint64_t b, Operator op) {
   return static_cast<std::uint64_t>(reduce::combine(op, value_of(a), value_of(b))) & 15;
 }
 
-// Of integers modulo 2^64; the caller keeps the low bytes, which do not depend on the others.
+// Combines integers modulo 2^64; the caller keeps the low bytes, which do not depend on the others.
 std::uint64_t combined(std::uint64_t a, std::uint64_t b, ElementType type, Operator op) {
   if (type == ElementType::i4) {
     return combined_nibbles(a >> 4, b >> 4, op) << 4 | combined_nibbles(a, b, op);
@@ -131,7 +131,7 @@ double random_float(Random& random, ElementType type, Operator op, std::uint32_t
   return static_cast<double>(static_cast<std::int64_t>(draw % (2 * most + 1)) - most);
 }
 
-// Of a value and an index. The value is one of few, so that the index often decides.
+// Draws a value and an index. There are few values, so that the index often decides.
 template <typename Value>
 void store_pair(std::byte* to, std::uint64_t draw) {
   const auto value = static_cast<Value>(static_cast<int>(draw % 9) - 4);

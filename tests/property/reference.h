@@ -8,8 +8,8 @@
 #include "property/shape.h"
 #include "wire/element.h"
 
-// What a reduction has to yield, computed without any of the code under test. Floats are drawn so
-// that every order of adding them up gives the same bits.
+// The expected result of a reduction, computed without any of the code under test. Floats are drawn
+// so that every order of adding them up gives the same bits.
 namespace tributary::test {
 
 using Data = std::vector<std::byte>;

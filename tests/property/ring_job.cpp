@@ -15,8 +15,8 @@ namespace {
 
 using Addresses = std::vector<wire::IpAddress>;
 
-// The tree of switches that the packets of one ring pass: the leaves of its members, one spine in
-// each of their pods, and one root above these, as far as they are needed.
+// The tree of switches that the packets of one ring pass: the leaves of its members and, as far as
+// they are needed, one spine in each of their pods, and one root above these.
 class RingTree {
  public:
   RingTree(const Shape& shape, std::uint32_t job, FabricSpec& fabric)
@@ -113,9 +113,9 @@ host::NetReducePlan ring_plan(const Shape& shape, std::uint32_t job) {
   return plan;
 }
 
-// Queue pairs have other numbers in every run, or the same, as those of a machine that was started
-// anew: then sequence numbers are far from the last ones, and no copy of the past comes, which not
-// even their owners could tell from the present.
+// Queue pairs have other numbers in every run, or the same ones, as on a machine that was started
+// anew. In the second case sequence numbers are far from the last ones, and no old copy arrives,
+// which not even the queue pairs could tell from a new packet.
 std::vector<host::LinkEnd> ring_ends(const Shape& shape, std::uint32_t job, std::uint64_t run,
                                      std::size_t world) {
   auto random = stream_of(shape.seed, Stream::rings, job | 1u << 16);

@@ -13,14 +13,14 @@
 
 namespace tributary::test {
 
-// What the ranks of a NetReduce job and its switches agree on.
+// The plan that the ranks of a NetReduce job and its switches agree on.
 host::NetReducePlan ring_plan(const Shape& shape, std::uint32_t job);
 
 // The ends of the connections of one of the job's runs, by rank.
 std::vector<host::LinkEnd> ring_ends(const Shape& shape, std::uint32_t job, std::uint64_t run,
                                      std::size_t world);
 
-// As patient as the communicator's.
+// The same timeouts as those of the communicator.
 host::roce::Tuning ring_tuning(const Shape& shape);
 
 // Gives every switch its part in the rings of the shape's NetReduce jobs.

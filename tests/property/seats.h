@@ -9,15 +9,14 @@
 
 namespace tributary::test {
 
-// Where the ranks of a job are whose engine knows them by their ports or addresses: every one on a
-// host of its own. Fewer ranks than the shape says where there are not so many hosts.
+// Draws the hosts of a job whose engine knows ranks by their ports or addresses, so that every rank
+// has a host of its own. There are fewer ranks than the shape says where there are too few hosts.
 std::vector<std::size_t> separate_hosts(const Shape& shape, std::uint32_t job, std::size_t hosts);
 
-// The root of a tree: mostly one of the switches of the highest level, as a controller would choose
-// it.
+// Draws the root of a tree: mostly a switch of the highest level, as a controller would choose.
 std::size_t draw_root(const Shape& shape, std::size_t switches, Random& random);
 
-// Ids of jobs, of any engine, for switches.
+// The id by which switches know a job, of any engine.
 constexpr std::uint32_t job_id(std::uint32_t job) {
   return 1 + job * 0x10001;
 }

@@ -15,7 +15,7 @@ class Dice {
     return from + random_() % (to - from + 1);
   }
   bool one_in(std::uint64_t n) { return random_() % n == 0; }
-  // Small values are as likely as large ones, by order of magnitude.
+  // Every order of magnitude is equally likely.
   std::uint64_t spread(std::uint64_t from, std::uint64_t to) {
     const auto bound = std::max(from, std::min(to, (from + 1) << between(0, 20)));
     return between(from, bound);
@@ -92,7 +92,7 @@ void draw_jobs(Shape& shape, Dice& dice) {
   shape.window = dice.any_of(1, 2, 4, 16, 64);
   shape.first_sequence = dice.one_in(3) ? 0x10000000 - dice.between(1, 60) : 0;
   shape.collectives = dice.between(1, 5);
-  // So many blocks that a trial takes milliseconds.
+  // The number of blocks is limited so that a trial takes milliseconds.
   const auto blocks = std::max<std::uint64_t>(1, 240 / (shape.world * shape.jobs));
   shape.elements = dice.spread(1, blocks * shape.payload / 4);
   shape.mixed_types = dice.one_in(3) ? 0 : 1;
@@ -150,7 +150,7 @@ void draw_strangers(Shape& shape, Dice& dice) {
   }
 }
 
-// Both engines may have jobs in the same fabric.
+// PANAMA and Canary may have jobs in the same fabric.
 void draw_panama(Shape& shape, Dice& dice) {
   if (dice.one_in(2)) {
     return;
@@ -164,7 +164,7 @@ void draw_panama(Shape& shape, Dice& dice) {
   shape.ecn_packets = dice.any_of(0, 2, 10, 85);
 }
 
-// Beside the jobs of the others, or without them.
+// NetReduce's jobs run beside those of the other engines, or alone.
 void draw_netreduce(Shape& shape, Dice& dice) {
   if (!dice.one_in(3)) {
     return;
@@ -178,7 +178,7 @@ void draw_netreduce(Shape& shape, Dice& dice) {
   shape.mtu = dice.any_of(256, 256, 512, 1024);
 }
 
-// Beside the jobs of the others, or without Canary's.
+// Flare's jobs run beside those of the other engines, or without Canary's.
 void draw_flare(Shape& shape, Dice& dice) {
   if (!dice.one_in(3)) {
     return;
@@ -192,7 +192,7 @@ void draw_flare(Shape& shape, Dice& dice) {
   shape.runs = shape.netreduce != 0 ? shape.runs : dice.any_of(1, 1, 2, 3);
 }
 
-// Long after switches have let go of what they kept for who lost it.
+// Outages may be longer than switches keep results for ranks that lost them.
 void draw_outages(Shape& shape, Dice& dice) {
   if (dice.one_in(4)) {
     shape.outages = dice.between(1, 4);
@@ -205,7 +205,7 @@ void draw_outages(Shape& shape, Dice& dice) {
   }
 }
 
-// Windows yield to them, and sums are what they are.
+// Windows yield to marks, and sums do not change.
 void draw_marks(Shape& shape, Dice& dice) {
   if (dice.one_in(2)) {
     shape.marked = dice.any_of(1, 30, 1000, 10'000);

@@ -10,10 +10,10 @@
 
 namespace tributary::test {
 
-// Everything that one trial is made of, in plain numbers: a line of text replays it, however the
-// drawing of shapes changes later. What is drawn within a trial (who is late, which port loses, the
-// data) hangs on `seed` and on streams of its own, so that a new field leaves old lines as they
-// are. The second column is the harmless value: shrinking tries it first, and text leaves it out.
+// All parameters of one trial, as plain numbers: a line of text replays it, however the drawing of
+// shapes changes later. Draws within a trial (late ranks, lossy ports, the data) depend on `seed`
+// and on streams of their own, so that a new field does not change the meaning of old lines. The
+// second column is the harmless value, which shrinking tries first, and which text leaves out.
 #define TRIBUTARY_SHAPE(X)                                                                \
   X(seed, 1)                                                                              \
   /* fabric */                                                                            \
@@ -129,7 +129,7 @@ inline Random stream_of(std::uint64_t seed, Stream stream, std::uint64_t part = 
 
 Shape random_shape(std::uint64_t seed);
 
-// "name=value ..." of all fields that are not harmless.
+// Returns "name=value ..." of all fields that are not harmless.
 std::string to_text(const Shape& shape);
 std::optional<Shape> shape_of(std::string_view text);
 
@@ -147,18 +147,19 @@ inline bool is_flare(const Shape& shape, std::uint32_t job) {
   return job >= first && job < first + shape.flare;
 }
 
-// Every collective of this job has to succeed that nothing interrupts for longer.
+// Whether every collective has to succeed, except where a longer outage interrupts it.
 inline bool must_succeed_undisturbed(const Shape& shape) {
   return shape.deaths == 0 && shape.cuts == 0 && shape.loss <= 1000;
 }
-// Something was away for longer, or has forgotten what it knew.
+// Whether something is away for longer, or forgets its state.
 inline bool is_interrupted(const Shape& shape) {
   return shape.restarts + shape.outages + shape.suspended != 0;
 }
-// Every collective of this job has to succeed. What a switch forgets when it restarts some ranks of
-// a NetReduce job may have received, and they do not send it again for those who have not; and
-// connections end when nobody acknowledges for long. Where results may do without some ranks, those
-// may be too far behind what the others keep when a switch that restarts has forgotten it.
+// Whether every collective of this job has to succeed. When a switch restarts and forgets a result,
+// some ranks of a NetReduce job may have received it, and they do not send their packets again for
+// the ranks that have not; and connections end when acknowledgements are missing for long. Where
+// results may do without some ranks, those ranks may need a result that a restarted switch has
+// forgotten, and that the others no longer keep.
 inline bool must_succeed(const Shape& shape, std::uint32_t job) {
   if (is_panama(shape, job) && shape.restarts != 0 && shape.missing != 0) {
     return false;

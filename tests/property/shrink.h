@@ -6,8 +6,8 @@
 
 namespace tributary::test {
 
-// A simpler shape that fails as well, by trying harmless and smaller values of one field after the
-// other.
+// Returns a simpler shape that fails as well, found by trying harmless and smaller values of one
+// field after the other.
 Shape shrink(const Shape& shape, HeapPacketPool& pool);
 
 }  // namespace tributary::test

@@ -5,9 +5,9 @@
 
 namespace tributary::test {
 
-// A simpler shape that fails as well, by trying harmless and smaller values of one of its fields
-// after the other, but for its seed. Of a field: `value`, which member of the shape it is, and
-// `harmless`, its simplest value.
+// Returns a simpler shape that fails as well, found by trying harmless and smaller values of one
+// field after the other, except the seed. Each field has `value`, a pointer to the member of the
+// shape, and `harmless`, its simplest value.
 template <typename Shape, typename Fields, typename Fails>
 Shape simplest(const Shape& shape, const Fields& fields, const Fails& fails) {
   auto best = shape;

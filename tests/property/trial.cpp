@@ -17,7 +17,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Far beyond what any trial needs that makes progress.
+// Far more frames than a trial that makes progress needs.
 constexpr std::uint64_t frames_max = 4'000'000;
 
 class Trial {
@@ -35,7 +35,7 @@ class Trial {
   VirtualFabric& fabric() { return fabric_; }
 
   void run() {
-    // Every rank has its own deadlines; each call may begin late.
+    // Every rank has its own deadlines, and each call may begin late.
     const auto call = std::chrono::milliseconds(shape_.deadline_ms) +
                       std::chrono::microseconds(shape_.late_us) + suspended() + 1s;
     fabric_.run_while(
@@ -50,19 +50,19 @@ class Trial {
     }
   }
 
-  // How long ranks may be suspended, one after the other.
+  // The total time for which ranks may be suspended, one after the other.
   Duration suspended() const {
     return std::chrono::milliseconds(shape_.suspended * shape_.outage_ms);
   }
 
-  // What is still on its way arrives, what a rank has left to send that wakes up goes out, and soft
-  // state ages.
+  // Packets that are still on their way arrive, a rank that wakes up sends its remaining packets,
+  // and soft state ages.
   void drain() {
     fabric_.stop_strays();
     const auto age = std::chrono::milliseconds(shape_.age_ms);
     const auto root =
         std::chrono::microseconds(std::max(shape_.root_timeout_us, shape_.timeout_us));
-    // Then PANAMA and Flare let go of what they keep for those who lost it.
+    // After this silence PANAMA and Flare release the results that they keep for repeats.
     const auto silence = shape_.panama + shape_.flare != 0 ? 12s : 0s;
     const auto stray = shape_.stray != 0 ? std::chrono::milliseconds(shape_.stray_ms) : 0ms;
     fabric_.run_while([this] { return fabric_.frames() < frames_max; },
@@ -97,7 +97,7 @@ class Trial {
     return find_flare_discrepancy(fabric_, shape_, succeeded(is_flare));
   }
 
-  // All jobs of a kind.
+  // Whether all jobs of a kind succeeded.
   bool succeeded(bool (*is_one)(const Shape& shape, std::uint32_t job)) const {
     for (std::uint32_t job = 0; job < jobs_.size(); ++job) {
       if (is_one(shape_, job) && !jobs_[job]->all_succeeded()) {

@@ -11,18 +11,19 @@
 
 namespace tributary::test {
 
-// What happens in virtual time; at the same point in the order in which it was planned.
+// Actions that are planned in virtual time. Actions of the same time run in the order in which they
+// were planned.
 class Agenda {
  public:
   using Action = std::function<void()>;
 
   host::Time now() const { return now_; }
-  // What is planned for the past happens now.
+  // An action that is planned for the past happens now.
   void at(host::Time when, Action action) {
     planned_.push({std::max(when, now_), next_++, std::move(action)});
   }
   void in(host::Duration delay, Action action) { at(now_ + delay, std::move(action)); }
-  // False if nothing is planned up to then.
+  // Returns false if nothing is planned up to then.
   bool step(host::Time until) {
     if (planned_.empty() || planned_.top().when > until) {
       now_ = std::max(now_, until);

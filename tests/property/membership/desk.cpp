@@ -13,10 +13,11 @@ using host::Word;
 using host::WordKind;
 using Said = KeeperModel::Said;
 
-// Of a connection: its greeting, the beginning of a word, what it shared, and what holds these.
+// Memory of a connection: its greeting, the beginning of a message, the data that it shared, and
+// their containers.
 constexpr std::ptrdiff_t bytes_per_connection = 6 * 1024;
 constexpr std::ptrdiff_t bytes_of_nobody = 2 * 1024;
-// Of what grew for connections that there were at once, and has not shrunk.
+// Memory that grew with the number of simultaneous connections, and has not shrunk.
 constexpr std::ptrdiff_t bytes_of_room = 512;
 
 template <typename Head>
@@ -167,14 +168,14 @@ void Desk::expire(host::Time now) {
   compare(now);
 }
 
-// When either of them has something to do.
+// Returns the time at which the reception or the model has something to do.
 host::Time Desk::deadline() const {
   return std::min(reception_.deadline(), model_.deadline());
 }
 
 void Desk::compare(host::Time now) {
   auto said = take_said();
-  // When who says what was changed is turned away depends on what it was changed to.
+  // When a process whose message was changed is turned away depends on the change.
   for (auto& [id, visitor] : visitors_) {
     if (visitor.is_changed && !visitor.is_out && reception_.is_dismissed(id)) {
       visitor.is_out = true;
@@ -194,7 +195,7 @@ void Desk::compare(host::Time now) {
   check_memory();
 }
 
-// What the reception has said since the last look, passed on to where it belongs.
+// Passes on what the reception has said since the last look, and returns it.
 std::map<Desk::Id, std::vector<Said>> Desk::take_said() {
   std::vector<host::Reception::Told> told;
   std::vector<std::string> lines;
@@ -232,7 +233,7 @@ void Desk::listen(Id id, const std::vector<std::byte>& bytes,
   for (auto word = visitor.listener->next(); !word || *word; word = visitor.listener->next()) {
     if (!word) {
       visitor.listener.reset();
-      // Whose greeting was changed is told in words that it cannot believe.
+      // A process whose greeting was changed gets messages that it must not believe.
       return visitor.is_changed ? void() : blame("it says what is no word");
     }
     said[id].push_back(said_of(**word));

@@ -16,7 +16,7 @@
 
 namespace tributary::test {
 
-// What a process means by the next bytes that it sends.
+// The meaning of the next bytes that a process sends.
 struct Meant {
   enum class Kind : std::uint8_t { found, join, refused, regroup, share };
   Kind kind{};
@@ -28,26 +28,26 @@ struct Meant {
   std::vector<std::byte> shared;
 };
 
-// One life of a keeper: its reception, and a model beside it, which has to say the same at any
-// time. Counts what the reception has of memory.
+// One life of a keeper: its reception, and a model, which has to say the same at any time. It also
+// counts the memory of the reception.
 class Desk {
  public:
   using Id = host::Reception::Id;
   using Send = std::function<void(Id to, const std::vector<std::byte>& bytes)>;
-  // Of the membership `epoch` these are the members, by rank.
+  // The members of each membership, by epoch and rank.
   using Memberships = std::map<std::uint64_t, std::vector<Id>>;
 
-  // Lines for people go to `say`.
+  // Lines for the user go to `say`.
   using Say = std::function<void(const std::string& line)>;
 
   Desk(const std::string& secret, Send send, Say say);
 
   void welcome(Id id, host::Time now);
-  // What it is to hear next on that connection, in so many bytes.
+  // Tells what the next bytes on that connection mean.
   void expect(Id id, std::size_t bytes, const Meant& meant);
-  // Whose greeting comes, so that what the reception says can be read.
+  // Tells whose greeting comes, so that the reception's messages can be read.
   void introduce(Id id, const host::RendezvousNonce& guest);
-  // Whatever comes behind what is expected is none of what that process said.
+  // Bytes behind the expected ones are not from that process.
   void distrust(Id id) { visitors_.at(id).is_changed = true; }
   void hear(Id id, wire::Bytes bytes, host::Time now);
   void leave(Id id, host::Time now);
@@ -58,9 +58,9 @@ class Desk {
   bool is_dismissed(Id id) const { return reception_.is_dismissed(id); }
   const Memberships& memberships() const { return memberships_; }
   const KeeperModel& model() const { return model_; }
-  // The words that were said on that connection.
+  // The messages that were sent on that connection.
   const std::vector<host::Word>& said_to(Id id) const { return visitors_.at(id).said; }
-  // The first thing that must not be; empty if all is well.
+  // The first violation, or an empty text.
   const std::string& fault() const { return fault_; }
 
  private:
@@ -71,8 +71,8 @@ class Desk {
     std::deque<std::pair<std::uint64_t, Meant>> expected;  // by the offset of its end
     std::uint64_t promised = 0;
     std::uint64_t heard = 0;
-    bool is_changed = false;  // by somebody on the way
-    bool is_out = false;      // no word of it counts any more
+    bool is_changed = false;  // by an attacker on the way
+    bool is_out = false;      // its messages no longer count
     bool is_here = true;
     std::vector<host::Word> said;
   };

@@ -35,7 +35,7 @@ void KeeperModel::found(Id id, std::uint32_t rank, std::uint32_t world_size) {
   }
 }
 
-// Rule 2. All who found have the options 0.
+// Rule 2. All founders have the options 0.
 void KeeperModel::join(Id id, std::uint32_t options) {
   if (!members_.empty() && options != 0) {
     return dismiss(id);
@@ -163,7 +163,7 @@ void KeeperModel::decide(host::Time now) {
   begin(stay);
 }
 
-// Rules 5 and 6: the epoch after, of those who stay and those who wait.
+// Rules 5 and 6: the next epoch, with the members that stay and those that wait.
 void KeeperModel::begin(const std::vector<Id>& stay) {
   const auto before = std::exchange(members_, {});
   ++epoch_;

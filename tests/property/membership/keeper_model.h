@@ -12,8 +12,9 @@
 
 namespace tributary::test {
 
-// What a keeper has to say, by its rules (docs/reference/wire/membership.md), from what has come to
-// it: sets of processes, and none of the code under test. Rules are cited by their numbers.
+// A model of what a keeper has to say by its rules (docs/reference/wire/membership.md) after the
+// messages that came to it. It has sets of processes, and none of the code under test. Rules are
+// cited by their numbers.
 class KeeperModel {
  public:
   using Id = std::uint64_t;
@@ -24,18 +25,18 @@ class KeeperModel {
     std::uint64_t epoch = 0;
     std::uint32_t rank = 0;
     std::uint32_t world_size = 0;
-    std::uint32_t count = 0;        // of newcomers, or of those who wait
+    std::uint32_t count = 0;        // of newcomers, or of waiting processes
     std::vector<std::byte> shared;  // by all
 
     friend bool operator==(const Said&, const Said&) = default;
   };
 
   void found(Id id, std::uint32_t rank, std::uint32_t world_size);
-  // `options`: whatever all members have to have alike.
+  // `options` must be the same for all members.
   void join(Id id, std::uint32_t options);
-  // Who is no process of this world: by its version, or its secret.
+  // Refuses a process that is not of this world, by its version or its secret.
   void refuse(Id id) { dismiss(id); }
-  // False for what fits no rule.
+  // Returns false for a message that no rule allows.
   bool regroup(Id id, std::uint64_t epoch, std::uint32_t world_size, host::Duration patience,
                host::Time now);
   bool share(Id id, std::uint64_t epoch, const std::vector<std::byte>& shared);
@@ -43,7 +44,7 @@ class KeeperModel {
   void expire(host::Time now);
   host::Time deadline() const;
 
-  // What it has to have said since the last look, to each in this order.
+  // Returns what the keeper must have said since the last look, to each process in this order.
   std::map<Id, std::vector<Said>> take();
 
   std::uint64_t epoch() const { return epoch_; }
@@ -73,7 +74,7 @@ class KeeperModel {
   bool ended_ = false;
   std::map<std::uint32_t, Id> founders_;  // by rank
   std::uint32_t founders_wanted_ = 0;
-  std::map<std::uint32_t, Id> members_;  // that are left, by rank
+  std::map<std::uint32_t, Id> members_;  // still in the world, by rank
   std::map<Id, Wish> wishes_;
   std::map<Id, std::vector<std::byte>> shares_;
   std::uint32_t shares_wanted_ = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Random elastic worlds, one per seed: all agree about who is in them, never a wrong sum, nobody
-// waits for ever. See docs/testing.md.
+// Runs random elastic worlds, one per seed. All processes must agree on the members, no sum may be
+// wrong, and no process may wait for ever. See docs/testing.md.
 #include <chrono>
 #include <cstdint>
 #include <cstdio>

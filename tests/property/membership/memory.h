@@ -5,10 +5,10 @@
 
 namespace tributary::test {
 
-// What this thread has allocated by `new`, less what it has freed.
+// Returns the bytes that this thread has allocated by `new`, less those that it has freed.
 std::ptrdiff_t allocated_bytes();
 
-// Adds to `held` what is allocated, less what is freed, as long as it exists.
+// While it exists, adds allocated bytes to `held` and subtracts freed ones.
 class CountsMemory {
  public:
   explicit CountsMemory(std::ptrdiff_t& held) : held_(held), before_(allocated_bytes()) {}

@@ -23,24 +23,26 @@ namespace tributary::test {
 // The number by which a process takes part in a trial; also that of its connection.
 using ProcessId = std::uint64_t;
 
-// What is around a process.
+// The surroundings of a process: time, network and keeper.
 class Surroundings {
  public:
   virtual ~Surroundings() = default;
   virtual host::Time now() const = 0;
-  // Calls its step_at().
+  // Calls step_at() of that process.
   virtual void wake(ProcessId id, host::Time when) = 0;
   virtual void say(ProcessId id, std::vector<std::byte> bytes, const Meant& meant) = 0;
   virtual void introduce(ProcessId id, const host::RendezvousNonce& nonce) = 0;
   virtual void hang_up(ProcessId id) = 0;
   virtual void send(const host::Endpoint& to, std::vector<std::byte> bytes) = 0;
-  // The members of a membership, by rank, of the keeper that this process is connected with.
+  // Returns the members of a membership, by rank, at the keeper that this process is connected
+  // with.
   virtual const std::vector<ProcessId>& members(ProcessId id, std::uint64_t epoch) const = 0;
 };
 
-// A process of an elastic world: founds or joins it, carries out one allreduce after the other with
-// the other members, and regroups, as communicator_membership.cpp does it on sockets. What it knows
-// of its world is a MemberState, its part in collectives is Canary's machine.
+// A process of an elastic world. It founds or joins the world, carries out one allreduce after the
+// other with the other members, and regroups, as communicator_membership.cpp does on sockets. A
+// MemberState holds what it knows of its world, and Canary's machine carries out its part in
+// collectives.
 class Process {
  public:
   struct Birth {
@@ -48,7 +50,7 @@ class Process {
     host::Endpoint address;
     std::string secret;
     bool joins = false;
-    std::uint32_t rank = 0;  // of who founds
+    std::uint32_t rank = 0;  // of a founder
     std::uint32_t world_size = 0;
     std::uint32_t options = 0;  // 0: those of the world
     host::Duration patience{};
@@ -56,23 +58,24 @@ class Process {
 
   Process(const MembershipShape& shape, Surroundings& around, Birth birth);
 
-  // What comes; it is looked at with the next step().
+  // Takes what comes; the next step() handles it.
   void take_words(const std::vector<std::byte>& bytes);
   void lose_keeper() { is_cut_ = true; }
   void take_datagram(std::vector<std::byte> bytes);
-  // Does all that there is to be done now, unless it is frozen.
+  // Does everything that is due now, unless the process is frozen.
   void step();
-  // The same, if it has asked for it then, and not earlier.
+  // Does the same if the process has asked for this time.
   void step_at(host::Time planned);
 
-  // It regroups after the collective that it is at.
+  // Has it regroup after its present collective.
   void want(std::uint32_t world_size);
-  // It never calls regroup() again; it ends after the collective that it is at; it ends now.
+  // hang(): it never calls regroup() again; retire(): it ends after its present collective; kill():
+  // it ends now.
   void hang() { hangs_ = true; }
   void retire() { retires_ = true; }
   void kill();
   void freeze(host::Time until) { frozen_until_ = until; }
-  // From now on nothing disturbs it: it goes on as long as it may.
+  // From now on nothing disturbs it, and it continues as long as it may.
   void calm_down(host::Duration patience);
 
   const Birth& birth() const { return birth_; }
@@ -85,7 +88,7 @@ class Process {
   std::uint64_t regroupings() const { return regroupings_; }
   std::uint64_t errors() const { return errors_; }
   std::string state_text() const;
-  // The first thing that must not be; empty if all is well.
+  // The first violation, or an empty text.
   const std::string& fault() const { return fault_; }
   const std::vector<host::Word>& heard() const { return heard_; }
 
@@ -144,7 +147,7 @@ class Process {
   host::Time until_;  // of the state
   host::Time planned_ = host::never;
 
-  // Of the keeper.
+  // The connection with the keeper.
   std::vector<std::byte> unread_;
   bool is_cut_ = false;
   std::optional<host::WordStream> stream_;
@@ -155,7 +158,7 @@ class Process {
   int attempts_ = 0;
   int regroups_left_ = 3;
 
-  // Of the membership that it works in.
+  // The membership that it works in.
   std::uint64_t epoch_ = 0;
   host::Job job_;
   std::unique_ptr<host::CanaryCollectives> machine_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How a process comes from one membership to the next, as communicator_membership.cpp does.
+// Takes a process from one membership to the next, as communicator_membership.cpp does.
 #include <array>
 #include <chrono>
 #include <cstring>
@@ -19,7 +19,8 @@ constexpr auto keeper_grace = 2s;
 constexpr auto news_grace = 1s;
 constexpr int attempts_max = 16;
 
-// What members tell each other by way of the keeper: where they are, and what rank 0 has drawn.
+// The data that members share by the keeper: their addresses, and the numbers that rank 0 has
+// drawn.
 struct [[gnu::packed]] Share {
   wire::be32 address;
   wire::be16 port;
@@ -154,7 +155,7 @@ bool Process::await_news() {
   return false;
 }
 
-// Without a communicator there is nothing that regroup() could be called of.
+// Without a communicator regroup() cannot be called.
 void Process::fail_to_regroup() {
   ++errors_;
   if (epoch_ == 0 || (!calm_ && --regroups_left_ < 0)) {

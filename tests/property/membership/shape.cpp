@@ -31,7 +31,7 @@ class Dice {
   std::uint64_t any_of(std::initializer_list<std::uint64_t> values) {
     return values.begin()[random_() % values.size()];
   }
-  // In one of `n` shapes.
+  // Draws the field in one of `n` shapes.
   void sometimes(std::uint64_t n, std::uint64_t& field,
                  std::initializer_list<std::uint64_t> values) {
     const auto drawn = any_of(values);

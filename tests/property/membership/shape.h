@@ -9,8 +9,8 @@
 
 namespace tributary::test {
 
-// Everything that one trial of elastic worlds is made of, in plain numbers, as the shapes of
-// fabrics are (property/shape.h). The second column is the harmless value.
+// All parameters of one trial of elastic worlds, as plain numbers, like the shapes of fabrics
+// (property/shape.h). The second column is the harmless value.
 #define TRIBUTARY_MEMBERSHIP_SHAPE(X)                                                  \
   X(seed, 1)                                                                           \
   X(keepers, 1) /* each with a world of its own */                                     \
@@ -48,12 +48,12 @@ struct MembershipShape {
 
 MembershipShape random_membership_shape(std::uint64_t seed);
 
-// As in "seed=7 joins=2": what is not harmless.
+// Returns the fields that are not harmless, as in "seed=7 joins=2".
 std::string to_text(const MembershipShape& shape);
-// Nothing if it is no shape.
+// Returns no value if the text is no shape.
 std::optional<MembershipShape> membership_shape_of(std::string_view text);
 
-// A simpler one that fails as well.
+// Returns a simpler shape that fails as well.
 MembershipShape shrink(const MembershipShape& shape,
                        const std::function<bool(const MembershipShape&)>& fails);
 

@@ -19,7 +19,7 @@ namespace {
 using namespace std::chrono_literals;
 using host::Time;
 
-// Longer than silences, late words and the longest patience take together.
+// Longer than silences, late messages and the longest patience together.
 constexpr auto time_to_settle = 15s;
 constexpr host::Duration calm_patience = 20s;
 constexpr auto time_to_meet = 180s;
@@ -64,7 +64,7 @@ class Trial {
   }
   std::string secret() const { return shape_.secret != 0 ? "a secret" : ""; }
 
-  // At an address that nobody has any more, or that nobody ever had.
+  // Returns an address that no process has any more, or that none ever had.
   host::Endpoint any_address() {
     const auto nth = [](std::uint64_t n) {
       return host::Endpoint{wire::Ipv4Address(0x0a000001u + static_cast<std::uint32_t>(n)), 17000};
@@ -117,7 +117,7 @@ class Trial {
       agenda_.at(any_time(), action);
     }
   }
-  // One that is not over.
+  // Acts on a process that has not ended.
   template <typename Action>
   void disturb(Action action) {
     std::vector<Process*> alive;
@@ -158,7 +158,7 @@ class Trial {
            [this] { wires_.connect_stranger(next_id_++, *desks_[any_keeper()], secret()); });
   }
 
-  // Nothing more is disturbed. When keepers have noticed what was, all regroup.
+  // Ends all disturbances. When keepers have noticed the earlier ones, all processes regroup.
   void calm_down() {
     is_calm_ = true;
     wires_.calm_down();
@@ -206,7 +206,7 @@ class Trial {
   }
   bool is_served(const Desk* desk) const { return std::ranges::find(desks_, desk) != desks_.end(); }
 
-  // When all are gone, nothing of them is in the way of others.
+  // When all processes are gone, a new world can be founded.
   void found_anew() {
     for (const auto& one : processes_) {
       if (!one.process->is_over()) {
@@ -263,7 +263,7 @@ class Trial {
     return text;
   }
 
-  // Nobody has heard what was not said.
+  // Checks that no process has received what no keeper sent.
   void check_words() {
     for (const auto& one : processes_) {
       const auto& heard = one.process->heard();

@@ -19,8 +19,9 @@ struct MembershipOutcome {
   std::uint64_t digest = 0;       // of all that happened
 };
 
-// Elastic worlds of that shape, from their founding to a calm end, in which all that are left have
-// to find each other; then at each keeper a new world. `trace` gets what people would read.
+// Runs elastic worlds of that shape, from their founding to a calm end, in which all processes that
+// are left have to find each other; then each keeper gets a new world. `trace` gets the lines for
+// the user.
 MembershipOutcome run_membership_trial(const MembershipShape& shape,
                                        const std::function<void(const std::string&)>& trace = {});
 

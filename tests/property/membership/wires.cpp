@@ -11,7 +11,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// As keepers and TCP have them.
+// The time limits of keepers and TCP.
 constexpr auto until_silence_is_noticed = 10s;
 constexpr auto greeting_patience = 2s;
 constexpr auto nobody_looks = host::Time::min();
@@ -33,7 +33,7 @@ void Wires::connect(Process& process, Desk& desk) {
   });
 }
 
-// Who says what is no greeting, or has another secret, or says nothing.
+// Connects a stranger that sends no valid greeting, has another secret, or sends nothing.
 void Wires::connect_stranger(ProcessId id, Desk& desk, const std::string& secret) {
   lines_[id] = {nullptr, &desk, &desk, now(), now()};
   desk.welcome(id, now());
@@ -88,7 +88,7 @@ void Wires::close(const Desk& desk) {
   }
 }
 
-// An end that waits for more of a word whose length was changed may do so for long.
+// An end that waits for the rest of a message whose length was changed may wait for long.
 void Wires::calm_down() {
   calm_ = true;
   for (auto& [id, line] : lines_) {
@@ -121,7 +121,7 @@ void Wires::say(ProcessId id, std::vector<std::byte> bytes, const Meant& meant) 
   send_up(id, std::move(bytes));
 }
 
-// One byte of it, it comes twice, never, or behind something else.
+// Changes one byte of the message, repeats it, drops it, or puts something before it.
 void Wires::change(ProcessId id, std::vector<std::byte> bytes, const Meant& meant) {
   auto& line = lines_.at(id);
   line.is_changed = true;
@@ -191,7 +191,7 @@ void Wires::arrive_down(ProcessId id, const std::vector<std::byte>& bytes) {
   }
 }
 
-// Its deadline is kept, and who was dismissed is closed.
+// Plans the desk's deadline, and closes connections of dismissed processes.
 void Wires::attend(Desk& desk) {
   auto& planned = planned_.try_emplace(&desk, host::never).first->second;
   if (desk.deadline() < planned) {
@@ -225,7 +225,7 @@ void Wires::hang_up(ProcessId id) {
   if (line.is_silent) {
     return;
   }
-  // A reset overtakes what was said last.
+  // A reset overtakes the last message.
   line.is_cut = below(3) == 0;
   const auto arrives = line.is_cut ? now() + delay() : std::max(line.last_up, now() + delay());
   agenda_.at(arrives, [this, id] { end_line(id); });

@@ -16,18 +16,18 @@
 
 namespace tributary::test {
 
-// What is between the processes and their keepers, and among the processes: connections on which
-// words take their time, and datagrams that are lost, come twice, or come late to whoever has that
-// address by then. Also strangers' connections.
+// The network between the processes and their keepers, and among the processes: connections on
+// which messages take time, and datagrams that are lost, come twice, or come late to the process
+// that has the address by then. It also has strangers' connections.
 class Wires : public Surroundings {
  public:
   Wires(const MembershipShape& shape, Agenda& agenda) : shape_(shape), agenda_(agenda) {}
 
   void connect(Process& process, Desk& desk);
   void connect_stranger(ProcessId id, Desk& desk, const std::string& secret);
-  // Somebody on the way changes something of what is said from now on, once.
+  // From now on an attacker on the way changes one message of that process.
   void tamper(ProcessId id);
-  // The machine of that process, or the way to its keeper, is gone without a word.
+  // The machine of that process, or the path to its keeper, fails silently.
   void silence(ProcessId id);
   // The keeper has ended.
   void close(const Desk& desk);
@@ -36,7 +36,7 @@ class Wires : public Surroundings {
 
   // What the keeper says.
   void tell(ProcessId id, const std::vector<std::byte>& bytes);
-  // To be called when anything may have happened at a keeper.
+  // Must be called when anything may have happened at a keeper.
   void attend(Desk& desk);
 
   host::Time now() const override { return agenda_.now(); }
@@ -49,7 +49,7 @@ class Wires : public Surroundings {
 
   std::uint64_t digest() const { return digest_; }
   bool is_changed(ProcessId id) const { return lines_.at(id).is_changed; }
-  // Of a process that is not over.
+  // Returns the process at that address, if it has not ended.
   Process* at(const host::Endpoint& address) const;
 
  private:
@@ -57,7 +57,7 @@ class Wires : public Surroundings {
     Process* process = nullptr;  // a stranger has none
     Desk* desk = nullptr;        // none when its keeper has ended
     const Desk* kept_by = nullptr;
-    host::Time last_up;  // when what was sent last arrives
+    host::Time last_up;  // when the last message that was sent arrives
     host::Time last_down;
     bool is_silent = false;
     bool is_cut = false;     // what is on its way to the keeper is lost
@@ -85,7 +85,7 @@ class Wires : public Surroundings {
   std::mt19937_64 random_{shape_.seed * 7919 + 1};
   std::map<ProcessId, Line> lines_;
   std::map<std::uint32_t, Process*> addresses_;
-  std::map<const Desk*, host::Time> planned_;  // when it is looked at
+  std::map<const Desk*, host::Time> planned_;  // when the desk is attended next
   bool calm_ = false;
   std::uint64_t digest_ = 0;
 };

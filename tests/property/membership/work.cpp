@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a process does between two epochs: allreduces with the other members.
+// The work of a process between two epochs: allreduces with the other members.
 #include <algorithm>
 #include <utility>
 
@@ -17,7 +17,7 @@ std::uint64_t mixed(std::uint64_t a, std::uint64_t b) {
   return mix;
 }
 
-// A collective looks so often whether it was given up.
+// A collective checks at this interval whether it was given up.
 constexpr std::uint64_t look_ms = 100;
 
 }  // namespace
@@ -99,7 +99,7 @@ void Process::end_call() {
   check_sum();
   ++call_;
   ++sums_;
-  // Less and less often, so that a long membership does not cost more than a short one.
+  // Calls become rarer, so that a long membership does not cost more than a short one.
   until_ = around_.now() + any_ms(shape_.calls_ms * (1 + call_));
 }
 
@@ -121,7 +121,7 @@ void Process::check_sum() {
   }
 }
 
-// An error, which the caller answers by regroup(), some time.
+// Ends the call with an error, after which the caller calls regroup() at some time.
 void Process::fall_out() {
   ++errors_;
   if (machine_) {
@@ -130,7 +130,8 @@ void Process::fall_out() {
   in_call_ = false;
   falls_out_at_.reset();
   state_ = State::thinking;
-  // With whom is there, or with one in the place of who is gone.
+  // It regroups with the processes that are there, or asks for one in the place of those that are
+  // gone.
   wish_ = !calm_ && shape_.wish != 0 && below(2) == 0 ? job_.world_size() : 0;
   until_ = around_.now() + any_ms(20);
 }
