@@ -19,7 +19,7 @@ std::uint64_t sum(const Figures& figures, std::initializer_list<std::string_view
   return total;
 }
 
-// What went to its leader as it was.
+// Contributions that went to their leader unchanged.
 std::uint64_t bypassed(const Figures& figures) {
   return sum(figures,
              {"collisions_total", "quota_job_total", "quota_port_total", "partition_none_total",

@@ -14,12 +14,13 @@ using Figures = std::map<std::string, std::uint64_t, std::less<>>;
 
 // The figures of the engine of a switch, added up over its cores.
 Figures figures_of(const VirtualFabric& fabric, std::size_t switch_index);
-// What the switches say of one job, added up; the high water is that of the fullest switch.
+// The figures of one job, added up over the switches; the high-water mark is that of the fullest
+// switch.
 engine::JobStatus job_of(const VirtualFabric& fabric, std::uint32_t job);
 
-// Every contribution, every descriptor and every packet is in the accounts
-// (docs/reference/control-protocol.md, "Figures of Canary: what they account for"). Nothing was
-// damaged or lost between switches.
+// Expects that the figures account for every contribution, every descriptor and every packet
+// (docs/reference/control-protocol.md, "Figures of Canary: what they account for"). Precondition:
+// nothing was damaged or lost between switches.
 void expect_accounted(const VirtualFabric& fabric);
 
 }  // namespace tributary::test

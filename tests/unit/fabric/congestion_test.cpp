@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A link that a Canary job has for itself, or shares with a flow that yields to marks.
+// Tests a link that a Canary job has for itself, or shares with a flow that yields to marks.
 #include <map>
 #include <utility>
 
@@ -21,13 +21,13 @@ constexpr std::uint64_t hosts_bps = 10'000'000'000;
 constexpr std::uint32_t unmarked_most = 20;  // packets that wait unmarked
 constexpr std::uint32_t block_bytes = 1408;
 constexpr std::size_t full_frame_bytes = 14 + 20 + 8 + 64 + block_bytes;
-// What a full frame takes on a line, as the flow's do.
+// The time of a full frame on a line, like those of the flow.
 constexpr Duration full_frame_time{forwarding::line_bytes(full_frame_bytes) * 8 * 1'000'000'000 /
                                    bottleneck_bps};
 constexpr Duration long_cable = 25us;  // so that the path holds twenty
 
-// Two leaves and one spine: all that goes between the leaves shares the links up from them, which
-// are slower than those of the hosts.
+// Two leaves and one spine: all packets between the leaves share the links up from them, which are
+// slower than those of the hosts.
 FabricSpec two_leaves() {
   FatTree shape;
   shape.leaves = 2;
@@ -51,13 +51,14 @@ FabricSpec two_leaves() {
 const Workers::Options two_on_each_leaf{
     .world_size = 4, .payload_bytes = block_bytes, .window = 512, .hosts = {0, 1, 3, 4}};
 
-// What leaves leaf 1 for the spine, and how long a queue the flow's packets find there.
+// Watches the packets from leaf 1 to the spine, and the queue length that the flow's packets find
+// there.
 class LinkWatch {
  public:
   explicit LinkWatch(VirtualFabric& fabric) {
     fabric.trace([this](const Hop& hop) { see(hop); });
   }
-  // From now on.
+  // Counts from now on.
   void start() { *this = LinkWatch(); }
 
   std::uint64_t bytes_of_flow = 0;
@@ -129,7 +130,8 @@ TEST(CanaryCongestion, SharesALinkWithAFlowOfDctcpAndKeepsItsQueueShort) {
   EXPECT_FALSE(workers.none_running());
 }
 
-// How long an allreduce of so many blocks takes, and how many of them queues have marked.
+// Returns the time of an allreduce of so many blocks, and the number of blocks that queues have
+// marked.
 std::pair<Duration, std::uint64_t> alone(int blocks, const Workers::Options& options) {
   VirtualFabric fabric(two_leaves());
   Workers workers(fabric, options);

@@ -48,8 +48,8 @@ class FlowEnd : public host::Machine {
   std::array<std::byte, payload_bytes> payload_{};
 };
 
-// Always has something to send, in the window of DCTCP (RFC 8257, 3.3) over a network that loses
-// nothing.
+// A sender that always has something to send, in the window of DCTCP (RFC 8257, 3.3) over a network
+// without loss.
 class DctcpSender final : public FlowEnd {
  public:
   using FlowEnd::FlowEnd;
@@ -128,7 +128,7 @@ class DctcpReceiver final : public FlowEnd {
   std::deque<Header> due_;
 };
 
-// Between two hosts of a fabric.
+// A flow between two hosts of a fabric.
 struct DctcpFlow {
   DctcpFlow(VirtualFabric& fabric, std::size_t from, std::size_t to, Duration delay)
       : sender(fabric.endpoint(to, FlowEnd::udp_port)),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whole collectives over whole fabrics in virtual time: the real switches, engines and host
-// machines.
+// Tests whole collectives over whole fabrics in virtual time, with the real switches, engines and
+// host machines.
 #include <cstdint>
 #include <random>
 #include <vector>
@@ -52,7 +52,8 @@ TEST(Fabric, AllreduceIsExactOnTheSampleFatTree) {
   expect_balanced(fabric);
 }
 
-// With everybody in step, a leader gets one packet per block: all adding was done on the way.
+// With all workers in step, a leader gets one packet per block, as switches have added up the
+// others.
 TEST(Fabric, SwitchesAddSoThatALeaderGetsOnePacketPerBlock) {
   FatTree shape;
   shape.canary.timeout = 1ms;  // an adaptive one has to learn from stragglers
@@ -225,7 +226,7 @@ FabricSpec make_spec(const Shape& shape, std::uint64_t seed) {
   return spec;
 }
 
-// Any order, any timing, nothing lost.
+// Packets come in any order and at any time, and none is lost.
 TEST(Fabric, RandomFabricsThatReorderAreExact) {
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
     const auto shape = random_shape(seed);
@@ -239,7 +240,7 @@ TEST(Fabric, RandomFabricsThatReorderAreExact) {
   }
 }
 
-// Whatever is lost, doubled or damaged on the way.
+// Packets are lost, doubled or damaged on the way.
 TEST(Fabric, RandomFabricsWithFaultsAreExact) {
   std::uint64_t reissued = 0;
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {

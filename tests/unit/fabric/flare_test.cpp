@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Flare over whole fabrics in virtual time: its engine in every switch, its machine on every host.
+// Tests Flare over whole fabrics in virtual time, with its engine in every switch and its machine
+// on every host.
 #include <chrono>
 #include <cstdint>
 #include <string>
@@ -29,7 +30,7 @@ FatTree two_levels_of_flare() {
 constexpr std::size_t a_leaf = 1;
 constexpr std::size_t a_spine = 6;
 
-// One allreduce by all workers, exact and without loss.
+// Expects that one allreduce by all workers, without loss, is exact.
 void expect_exact(const FatTree& shape, const FlareWorkers::Options& options, std::size_t count,
                   ElementType type = ElementType::i32, Operator op = Operator::sum) {
   VirtualFabric fabric(FlareWorkers::set_up_tree(make_fat_tree(shape), options));
@@ -88,7 +89,7 @@ TEST(FlareFabric, ExactForEveryTypeAndOperator) {
   }
 }
 
-// Loss, duplicates, changes of order and damage on every cable.
+// Every cable loses, duplicates, reorders and damages packets.
 TEST(FlareFabric, ExactOverBadCables) {
   for (std::uint64_t seed = 1; seed <= 12; ++seed) {
     auto shape = two_levels_of_flare();
@@ -137,7 +138,7 @@ TEST(FlareFabric, BesideCanary) {
   expect_balanced(fabric);
 }
 
-// Each switch loses all that it knows once, in the middle.
+// Each switch restarts once in the middle, and forgets everything.
 TEST(FlareFabric, ExactOverSwitchesThatRestart) {
   auto shape = two_levels_of_flare();
   shape.impair.delay = 20us;
@@ -197,8 +198,8 @@ TEST(FlareFabric, CoresHandOverPartialSums) {
   }
 }
 
-// Five ranks of eight were killed when they waited for the others: what they have sent is no part
-// of the next run, and keeps nobody from it.
+// Five ranks of eight were killed while they waited for the others: their packets must not be part
+// of the next run, and must not prevent it.
 TEST(FlareFabric, ARunHasNothingOfOneThatWasKilledBeforeIt) {
   FlareWorkers::Options options{.world_size = 8, .root = a_spine, .window = 8};
   VirtualFabric fabric(FlareWorkers::set_up_tree(make_fat_tree(two_levels_of_flare()), options));
@@ -221,8 +222,8 @@ TEST(FlareFabric, ARunHasNothingOfOneThatWasKilledBeforeIt) {
   expect_balanced(fabric);
 }
 
-// Rank 1 hears nothing of the results, and asks for them when rank 0 has gone on: over a call that
-// it refused, to blocks whose slots are those of the results.
+// Rank 1 gets no results, and asks for them when rank 0 has already gone on, past a call that it
+// refused, to blocks in the slots of the results.
 TEST(FlareFabric, ARankThatRefusesACallLeavesToTheOthersWhatTheyLack) {
   for (const std::size_t refused : {2u, 4u, 100u}) {
     const FlareWorkers::Options options{.world_size = 2, .root = 0, .window = 4};
@@ -256,8 +257,8 @@ TEST(FlareFabric, ARankThatRefusesACallLeavesToTheOthersWhatTheyLack) {
   }
 }
 
-// Of floats whose sum depends on the order, over cables that change it: one result for each seed,
-// after a check that all ranks have the same one.
+// Returns one result for each seed, of floats whose sum depends on the order, over cables that
+// change the order. It checks that all ranks have the same result.
 std::vector<host::test::Elements> results_of_scattered(bool reproducible, bool restarts) {
   std::vector<host::test::Elements> results;
   for (std::uint64_t seed = 1; seed <= 6; ++seed) {

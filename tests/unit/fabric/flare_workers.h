@@ -63,7 +63,7 @@ class FlareWorkers : public TreeWorkers<host::FlareCollectives> {
     });
   }
 
-  // What f32 ranks contribute instead: numbers whose sum depends on the order.
+  // Has f32 ranks contribute numbers whose sum depends on the order.
   void scatter() {
     std::mt19937 random(1);
     std::uniform_real_distribution<float> values(-1, 1);

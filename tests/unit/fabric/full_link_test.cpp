@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A link from a spine to a leaf that others fill, which no other leaf can see.
+// Tests a link from a spine to a leaf that other traffic fills, which no other leaf can see.
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -55,8 +55,8 @@ FabricSpec with_a_way_for_all(const Choice& choice) {
   return spec;
 }
 
-// How long an allreduce takes while three hosts together send 120 % of what the link from spine 1
-// to leaf 1 carries, each 40 % of its own.
+// Returns the time of an allreduce while three hosts together send 120 % of what the link from
+// spine 1 to leaf 1 carries, each of them 40 % of its own link.
 Duration beside_a_full_link(const Choice& choice, std::size_t count = 1 << 17) {
   HeapPacketPool pool(VirtualFabric::pool_packets, VirtualFabric::frame_bytes_max);
   VirtualFabric fabric(with_a_way_for_all(choice), &pool);

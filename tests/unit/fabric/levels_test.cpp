@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Canary in fat trees of three levels: leaves choose among spines, spines among cores.
+// Tests Canary in fat trees of three levels: leaves choose among spines, spines among cores.
 #include <cstdint>
 #include <map>
 #include <string>
@@ -17,8 +17,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// What came to cores, by the core and its port. ARP, too, comes by each of them: so few frames
-// count as none.
+// Counts frames that came to cores, by the core and its port. ARP comes by each port, too, so a few
+// frames count as none.
 class CoreLinks {
  public:
   explicit CoreLinks(VirtualFabric& fabric) {
@@ -82,8 +82,8 @@ TEST(Levels, BlocksUseEveryLinkToTheCoresAlikeWhereEachLevelHasASeed) {
   links.expect_within(0.2, core_links);
   expect_balanced(fabric);
 
-  // All of a block meet on the way, as switches of a level have the same seed; but for the first
-  // ones, by which they learn how many come.
+  // All contributions to a block meet on the way, as switches of a level have the same seed; the
+  // first blocks are an exception, as switches learn from them how many contributions come.
   std::uint64_t received = 0;
   for (std::uint32_t rank = 0; rank < hosts; ++rank) {
     received += workers.machine(rank).statistics().contributions_received;
@@ -91,7 +91,7 @@ TEST(Levels, BlocksUseEveryLinkToTheCoresAlikeWhereEachLevelHasASeed) {
   EXPECT_LT(received, blocks + blocks / 100);
 }
 
-// Spines read the bits by which leaves chose them.
+// Spines choose by the same bits by which leaves chose them.
 TEST(Levels, WithOneSeedForAllASpineSendsEverythingToOneCore) {
   for (const std::uint64_t seed : {0u, 1u}) {
     auto shape = eight_by_eight();

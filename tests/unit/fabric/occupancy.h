@@ -8,7 +8,7 @@
 
 namespace tributary::test {
 
-// Eight workers that fill their links with one large allreduce, and a table that has room for it.
+// Eight workers fill their links with one large allreduce, and the table has room for it.
 struct OccupancyCase {
   unsigned levels = 2;  // of switches
   std::uint64_t rate_bps = 0;
@@ -16,8 +16,8 @@ struct OccupancyCase {
   Duration late{};  // one worker's contributions, in every block
 };
 
-// One level or two, several rates and timeouts; and with a late worker. Contributions are not
-// learned, as the model has it.
+// The cases have one level or two, several rates and timeouts, and some a late worker.
+// Contributions are not learned, as in the model.
 std::vector<OccupancyCase> occupancy_cases();
 
 // b(2d(l+t)+r), section 3.2.2 of the Canary paper.
@@ -25,7 +25,7 @@ double modelled_bytes(const OccupancyCase& of);
 // The same, but on the leader's last hop t is root_timeout.
 double modelled_bytes_with_a_patient_root(const OccupancyCase& of);
 
-// On the leaf that held most.
+// The occupancy of the leaf that held most.
 struct Occupied {
   std::uint64_t accumulator_bytes = 0;  // of blocks that gather
   std::uint64_t descriptor_bytes = 0;   // of all blocks, a full packet each, as the paper counts

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Prints how much memory blocks hold on a leaf, beside the paper's model, as a table for
+// Prints the memory that blocks hold on a leaf, beside the paper's model, as a table for
 // docs/benchmarks.md.
 #include <cstdio>
 

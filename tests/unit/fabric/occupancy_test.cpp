@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How much memory blocks hold, and how much the paper says they do (3.2.2).
+// Compares the memory that blocks hold with the model of the paper (3.2.2).
 #include "unit/fabric/occupancy.h"
 
 #include <gtest/gtest.h>
@@ -13,8 +13,8 @@ TEST(Occupancy, StaysWithinThePapersModel) {
                                     << each.timeout.count() << " ns");
     const auto occupied = occupy(each);
     EXPECT_TRUE(occupied.exact);
-    // The paper's root waits as long as every switch; ours waits for a late worker, so that it
-    // holds blocks for as long as the worker is late, at most for root_timeout.
+    // The paper's root waits as long as every other switch; ours waits for a late worker, so it
+    // holds blocks as long as the worker is late, at most for root_timeout.
     const auto limit =
         each.late > Duration{} ? modelled_bytes_with_a_patient_root(each) : modelled_bytes(each);
     EXPECT_LE(static_cast<double>(occupied.accumulator_bytes), limit);
@@ -23,7 +23,7 @@ TEST(Occupancy, StaysWithinThePapersModel) {
   }
 }
 
-// Little's law, not a large constant: four times the timeout holds four times the blocks.
+// By Little's law four times the timeout holds four times the blocks; a large constant would not.
 TEST(Occupancy, GrowsWithTheTimeout) {
   using namespace std::chrono_literals;
   const auto brief = occupy({2, 400'000'000, 1ms});

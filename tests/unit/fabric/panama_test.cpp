@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// PANAMA over whole fabrics in virtual time: its engine in every switch, its machine on every host.
+// Tests PANAMA over whole fabrics in virtual time, with its engine in every switch and its machine
+// on every host.
 #include <chrono>
 #include <cstdint>
 #include <string>
@@ -34,7 +35,7 @@ std::vector<std::size_t> first(std::size_t count, const std::vector<std::size_t>
   return {roots.begin(), roots.begin() + static_cast<std::ptrdiff_t>(count)};
 }
 
-// One allreduce by all workers, exact and without loss.
+// Expects that one allreduce by all workers, without loss, is exact.
 void expect_exact(const FatTree& shape, const PanamaWorkers::Options& options, std::size_t count,
                   ElementType type = ElementType::i32, Operator op = Operator::sum) {
   VirtualFabric fabric(PanamaWorkers::set_up_trees(make_fat_tree(shape), options));
@@ -105,7 +106,7 @@ TEST(PanamaFabric, ExactWithLittleMemory) {
   }
 }
 
-// Loss, duplicates, changes of order and damage on every cable.
+// Every cable loses, duplicates, reorders and damages packets.
 TEST(PanamaFabric, ExactOverBadCables) {
   for (std::uint64_t seed = 1; seed <= 12; ++seed) {
     auto shape = two_levels_of_panama();
@@ -185,7 +186,7 @@ TEST(PanamaFabric, JobsShareThePacketMemory) {
   expect_balanced(fabric);
 }
 
-// Queues that mark what finds others waiting keep the windows small, and lose nothing.
+// Queues that mark a packet when others wait keep the windows small, and lose nothing.
 TEST(PanamaFabric, MarksOfQueuesSlowTheWorkersDown) {
   auto shape = two_levels_of_panama();
   shape.rate_bps = 1'000'000'000;
@@ -231,8 +232,8 @@ TEST(PanamaFabric, ACallGoesOnWithTheWindowOfTheOneBefore) {
   expect_balanced(fabric);
 }
 
-// Five ranks of eight were killed when they waited for the others. What they have sent would be as
-// good as the new run's to a sum that need not have everybody.
+// Five ranks of eight were killed while they waited for the others. A sum that may lack some ranks
+// could take their packets for those of the new run.
 TEST(PanamaFabric, ARunHasNothingOfOneThatWasKilledBeforeIt) {
   PanamaWorkers::Options options{.world_size = 8, .roots = first(2, spines), .quorum = 7};
   VirtualFabric fabric(PanamaWorkers::set_up_trees(make_fat_tree(two_levels_of_panama()), options));

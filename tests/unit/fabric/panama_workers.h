@@ -65,7 +65,7 @@ class PanamaWorkers : public TreeWorkers<host::PanamaCollectives> {
     });
   }
 
-  // All that f32 ranks contribute, instead of what differs by rank.
+  // Has all f32 ranks contribute this value, instead of different ones.
   void fill(float value) {
     for (auto& in : in_) {
       for (std::size_t at = 0; at < in.size(); at += sizeof value) {
@@ -73,7 +73,7 @@ class PanamaWorkers : public TreeWorkers<host::PanamaCollectives> {
       }
     }
   }
-  // Of the f32 results of all ranks.
+  // The greatest element of the f32 results of all ranks.
   float greatest() const {
     float most = 0;
     for (const auto& out : out_) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Links between switches that carry less than the hosts send.
+// Tests links between switches that carry smaller packets than the hosts send.
 #include <gtest/gtest.h>
 
 #include "host/path_search.h"
@@ -17,7 +17,7 @@ constexpr std::uint32_t host_count = 8;
 constexpr std::uint32_t full_payload = 1408;  // behind 92 bytes of headers: 1500
 constexpr std::uint32_t base_payload = 1088;
 
-// Of everything but the links of hosts.
+// Gives this MTU to all links except those of hosts.
 FabricSpec with_small_links(std::uint16_t mtu) {
   auto spec = make_fat_tree({});
   for (auto& section : spec.switches) {
@@ -30,7 +30,7 @@ FabricSpec with_small_links(std::uint16_t mtu) {
   return spec;
 }
 
-// A packet of that size led by each rank.
+// Whether packets of that size, one led by each rank, pass.
 bool passes(VirtualFabric& fabric, Workers& workers, std::uint32_t payload_bytes) {
   workers.set_payload(payload_bytes);
   workers.begin(std::size_t{host_count} * payload_bytes / sizeof(std::int32_t), 1s);

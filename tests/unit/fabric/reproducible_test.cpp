@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reproducible sums over whole fabrics in virtual time: by every engine, from hosts in several
-// places, through switches of one and more cores, over cables that lose, repeat and overtake.
+// Tests reproducible sums over whole fabrics in virtual time: by every engine, from hosts in
+// several places, through switches of one and more cores, over cables that lose, repeat and reorder
+// packets.
 #include <array>
 #include <chrono>
 #include <cstdint>
@@ -42,8 +43,8 @@ constexpr std::uint32_t world = 5;
 constexpr std::size_t count = 300;
 constexpr std::uint32_t job_id = 1;
 
-// Where the ranks are, and the root of what has one. Switches 0 and 1 are leaves with four hosts
-// each, 2 and 3 spines.
+// The hosts of the ranks, and the root of engines with a tree. Switches 0 and 1 are leaves with
+// four hosts each, 2 and 3 spines.
 struct Placement {
   std::vector<std::size_t> hosts;  // by rank
   std::size_t root = 0;
@@ -98,7 +99,7 @@ std::unique_ptr<host::Machine> make_panama(const host::Job& job) {
 constexpr std::uint32_t flare_window = 16;
 const wire::Ipv4Address flare_group(0xefd00001u);
 
-// Not one of its reproducible trees.
+// This is not one of Flare's reproducible trees.
 void set_up_flare(FabricSpec& spec, const Placement& placement) {
   for (auto& section : spec.switches) {
     section.config.protocols.emplace<flare::FlareConfig>();
@@ -124,7 +125,7 @@ host::NetReducePlan ring_plan() {
   return plan;
 }
 
-// A ring on one switch: the ranks have their places among its ports.
+// The ring is on one switch, and the ranks have their places among its ports.
 void set_up_netreduce(FabricSpec& spec, const Placement& placement) {
   const auto plan = ring_plan();
   netreduce::RingConfig ring;
@@ -163,7 +164,7 @@ std::unique_ptr<host::Machine> make_netreduce(const host::Job& job) {
   return std::make_unique<host::NetReduceCollectives>(job, ring_plan(), link);
 }
 
-// Over cables that lose, repeat and overtake.
+// The cables lose, repeat and reorder packets.
 FatTree shape_of(unsigned leaves, unsigned hosts_per_leaf, unsigned spines) {
   FatTree shape;
   shape.leaves = leaves;
@@ -237,7 +238,7 @@ INSTANTIATE_TEST_SUITE_P(
                    make_netreduce}),
     [](const auto& instance) { return std::string(instance.param.name); });
 
-// 252 runs of each engine, 1008 in all, and what the steps make where no fabric is.
+// Compares 252 runs of each engine, 1008 in all, with the result of the steps without a fabric.
 TEST_P(Reproducible, SumsHaveOneDigest) {
   constexpr std::uint64_t seeds = 28;
   const auto expected = host::exact::test::reduced(float_sum(), contributions());

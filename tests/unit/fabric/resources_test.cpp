@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a table that is too small costs, who may use it, and how it is divided (3.2).
+// Tests a table that is too small, who may use it, and how it is divided (3.2).
 #include <memory>
 #include <string>
 #include <vector>
@@ -47,7 +47,7 @@ TEST(Resources, SixteenDescriptorsWith256BlocksInFlightEndExactAndAccounted) {
   }
 }
 
-// A stranger's contributions do not even get to the job's blocks.
+// A stranger's contributions do not reach the job's blocks.
 TEST(Resources, AJobIsHeardOnItsPortsOnly) {
   FatTree shape;
   shape.hosts_per_leaf = 3;
@@ -83,7 +83,7 @@ TEST(Resources, AJobIsHeardOnItsPortsOnly) {
   expect_accounted(fabric);
 }
 
-// Who is not let in is missed by name, by the deadline.
+// A worker that is not let in is missed by name, by the deadline.
 TEST(Resources, AWorkerOnAnotherPortIsMissedByName) {
   auto spec = make_fat_tree({});
   spec.switches[0].config.protocols.get<canary::CanaryConfig>().jobs = {
@@ -151,7 +151,8 @@ TEST(Resources, ASharedTableOfTheSameSizeHasCollisions) {
   EXPECT_GT(fabric.figure("collisions_total"), 0u);
 }
 
-// One job more than parts: on each switch one finds all taken, and is exact all the same.
+// There is one job more than parts: on each switch one job finds all parts taken, and is exact all
+// the same.
 TEST(Resources, AJobWithoutAPartitionGoesPastTheTable) {
   auto shape = four_jobs_shape();
   shape.canary.partitions = 3;

@@ -10,10 +10,10 @@
 
 namespace tributary::test {
 
-// What the ranks of a sparse allreduce of f32 contribute, as in the evaluation of the Flare paper
-// (7.1): the vector is cut into buckets, and each rank has one element of every bucket. It is drawn
-// from `candidates` elements of the bucket, the same for all ranks: with all of the bucket ranks
-// are independent, with one they have equal indices.
+// The contributions of the ranks to a sparse allreduce of f32, as in the evaluation of the Flare
+// paper (7.1): the vector is cut into buckets, and each rank has one element of every bucket. It is
+// drawn from `candidates` elements of the bucket, the same for all ranks: with all of the bucket
+// ranks are independent, with one they have equal indices.
 struct SparseDraw {
   std::size_t count = 0;       // elements of the vector
   std::size_t bucket = 512;    // elements
@@ -23,14 +23,14 @@ struct SparseDraw {
   std::vector<std::uint32_t> indices(std::uint32_t rank) const;
 };
 
-// The vectors of all ranks: every element that is there is 1, so that sums are counts.
+// The vectors of all ranks. Every element that is not zero is 1, so that sums are counts.
 class SparseInputs {
  public:
   explicit SparseInputs(const SparseDraw& draw);
 
   const SparseDraw& draw() const { return draw_; }
   host::SparseBuffers of(std::uint32_t rank) const;
-  // Whether that is the sum of all ranks' vectors.
+  // Whether `sum` is the sum of all ranks' vectors.
   bool is_sum(const SparseElements& sum) const;
 
  private:

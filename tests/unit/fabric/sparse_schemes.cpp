@@ -20,7 +20,7 @@ using namespace std::chrono_literals;
 
 constexpr Duration patience = 100s;
 
-// Of the spines only the one that is the root matters to a tree.
+// A tree uses only one spine, its root.
 FabricSpec fabric_of(const Cluster& cluster) {
   FatTree shape;
   shape.leaves = cluster.leaves;
@@ -55,7 +55,7 @@ class FlareCluster {
     workers_.machine(rank).begin(call, fabric_.host_now(), fabric_.host_now() + patience);
     fabric_.wake(rank);
   }
-  // `exact` says whether all came to the end, and nothing had to be sent twice.
+  // `exact` says whether all ranks ended, and nothing had to be sent twice.
   Cost run() {
     const auto begun = fabric_.now();
     fabric_.run(patience);
@@ -105,7 +105,7 @@ Scattered scatter(const Cluster& cluster, const SparseInputs& inputs, bool dense
   return all;
 }
 
-// Until the last segment that leaves has come.
+// The time until the last segment that is sent has arrived.
 Duration last_way(const Cluster& cluster, unsigned links) {
   return links * cluster.cable_delay +
          (links - 1) * cluster.on_line(segment_line_bytes(segment_bytes_max));
@@ -113,7 +113,7 @@ Duration last_way(const Cluster& cluster, unsigned links) {
 
 }  // namespace
 
-// All ranks have the same vector, and nobody but the ranks looks at it.
+// All ranks have the same vector, and only the ranks look at it.
 Cost flare_dense(const Cluster& cluster, std::size_t count) {
   const std::vector<float> in(count, 1);
   std::vector<float> out(count);

@@ -18,10 +18,10 @@ Cost ring_dense(const Cluster& cluster, std::size_t count);
 Cost ring_sparse(const Cluster& cluster, const SparseInputs& inputs);
 
 // SparCML's split allgather, as a model: each rank sends every other one its range of indices,
-// these add up, and sums are gathered by recursive doubling. `dense_sums`: whatever they have, as
-// in its DSAR; else in the form that takes fewer bytes. Bytes are those of the library's parts;
-// time is that of the busiest link in each step, and the way of the step's last segment.
-// Precondition: the hosts are a power of two.
+// these add up, and sums are gathered by recursive doubling. With `dense_sums` sums are always
+// dense, as in its DSAR; otherwise they have the form that takes fewer bytes. Bytes are those of
+// the library's parts; time is that of the busiest link in each step, and the time until the step's
+// last segment has arrived. Precondition: the hosts are a power of two.
 Cost split_allgather(const Cluster& cluster, const SparseInputs& inputs, bool dense_sums);
 
 }  // namespace tributary::test

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What tools/experiment-sparse-fabric relies on.
+// Tests the models and figures that tools/experiment-sparse-fabric relies on.
 #include "unit/fabric/sparse_schemes.h"
 
 #include <algorithm>

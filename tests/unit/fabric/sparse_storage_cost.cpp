@@ -23,7 +23,7 @@ host::FlareSparseBlocks blocks_of(const SparseDraw& draw) {
   return blocks;
 }
 
-// One block after the other, in a switch that has nothing else.
+// Adds up one block after the other, in a switch that has nothing else.
 class Summation {
  public:
   Summation(const SparseInputs& inputs, Storage storage)
@@ -74,7 +74,7 @@ class Summation {
     kept_.clear();
   }
 
-  // As long as somebody may ask for it again.
+  // Keeps what a child may ask for again.
   void keep(flare::SparseShards& shards) {
     for (std::size_t i = 0; i < shards.size(); ++i) {
       const auto bytes = shards[i].form == wire::FlareForm::pairs ? blocks_.shape().pair_bytes()

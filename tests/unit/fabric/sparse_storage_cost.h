@@ -10,7 +10,8 @@ namespace tributary::test {
 
 enum class Storage : std::uint8_t { hash, array };
 
-// What sums of sparse blocks cost a switch whose children are the ranks (Flare, Figure 14).
+// The memory and traffic of sums of sparse blocks in a switch whose children are the ranks (Flare,
+// Figure 14).
 struct StorageCost {
   std::size_t span = 0;          // elements of the vector for which a block stands
   std::size_t packet_bytes = 0;  // of the buffers

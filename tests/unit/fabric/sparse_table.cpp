@@ -14,8 +14,8 @@
 namespace tributary::test {
 namespace {
 
-// Of the paper's evaluation. Vectors and links are both `scale` times smaller: bytes are by the
-// scale less, and times the same but for what a single packet takes.
+// The numbers of the paper's evaluation. Vectors and links are both `scale` times smaller, so bytes
+// are that many times fewer, and times are the same except for that of a single packet.
 constexpr std::size_t vector_elements = (100 << 20) / sizeof(float);
 constexpr std::size_t storage_elements = (1 << 20) / sizeof(float);
 

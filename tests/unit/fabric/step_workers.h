@@ -24,7 +24,7 @@
 namespace tributary::test {
 
 // The workers of one job, by any protocol, that carry out one allreduce: in the steps of a
-// reproducible one, or as it is.
+// reproducible one, or as an ordinary call.
 class StepWorkers {
  public:
   using Make = std::function<std::unique_ptr<host::Machine>(const host::Job&)>;
@@ -54,7 +54,7 @@ class StepWorkers {
   StepWorkers(const StepWorkers&) = delete;
   StepWorkers& operator=(const StepWorkers&) = delete;
 
-  // Each at a time of its own, within a millisecond. `in` by rank.
+  // Each rank begins at a time of its own, within a millisecond. `in` has the inputs by rank.
   void begin(host::Call call, const std::vector<host::test::Elements>& in, bool in_steps,
              std::mt19937_64& random) {
     const auto ranks = static_cast<std::uint32_t>(workers_.size());
@@ -95,7 +95,7 @@ class StepWorkers {
     bool over = true;
   };
 
-  // Not at once: the fabric may be looking at the machine.
+  // The call is not made at once, because the fabric may be using the machine.
   void plan(Worker& worker, Duration delay) {
     if (worker.planned || worker.over) {
       return;

@@ -17,8 +17,8 @@ namespace tributary::test {
 // The hosts' ring in virtual time: the schedules that ranks carry out over TCP (a Stream is a
 // RingSchedule or a SparseSchedule), and between them the links of a cluster. In the order of the
 // ranks no link has two streams in one direction, so that each has a line of its own, along which
-// switches store and forward segments. Of TCP there are its headers: no acknowledgements, no slow
-// start and no loss; hosts take no time.
+// switches store and forward segments. Of TCP only the headers are modelled: there are no
+// acknowledgements, no slow start and no loss. Hosts take no time.
 template <typename Stream>
 class StreamRing {
  public:
@@ -29,7 +29,7 @@ class StreamRing {
         arrived_(streams_.size()),
         sending_(streams_.size()) {}
 
-  // Whether all ranks came to the end.
+  // Returns whether all ranks ended.
   bool run() {
     for (std::size_t rank = 0; rank < streams_.size(); ++rank) {
       go_on(rank);
@@ -65,7 +65,7 @@ class StreamRing {
     }
   };
 
-  // What is sent may make room for what has come.
+  // Bytes that were sent may make room for bytes that have come.
   void go_on(std::size_t rank) {
     take(rank);
     if (!sending_[rank] && send(rank)) {

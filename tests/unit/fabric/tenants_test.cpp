@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Eight jobs that share a fabric, and a ninth that floods it with ids (3.4).
+// Tests eight jobs that share a fabric, and a ninth that floods it with ids (3.4).
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -27,8 +27,8 @@ constexpr std::size_t blocks_each = 300;
 
 enum class Ids : std::uint8_t { of_one_job, of_new_jobs };
 
-// Four hosts, one per leaf, that send contributions to themselves at the rate of their links: of
-// the links of others they take nothing, of the tables whatever they get.
+// Four hosts, one per leaf, that send contributions to themselves at the rate of their links. They
+// use no links of others, and as much of the tables as they get.
 class Flood {
  public:
   Flood(VirtualFabric& fabric, HeapPacketPool& pool, Ids ids)
@@ -89,7 +89,7 @@ void sample_every_millisecond(VirtualFabric& fabric, Outcome& outcome) {
   });
 }
 
-// All eight jobs on the same eight hosts, at the same time; each is exact and each is accounted.
+// Runs eight jobs on the same eight hosts at the same time; each must be exact and accounted for.
 Outcome run_eight_jobs(std::uint32_t quota, std::optional<Ids> flooded) {
   FatTree shape;
   shape.hosts_per_leaf = hosts_per_leaf;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Prints how long workloads take with fixed timeouts and with adaptive ones, as a table for
+// Prints the times of workloads with fixed timeouts and with the adaptive one, as a table for
 // docs/benchmarks.md.
 #include <algorithm>
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What waiting costs: small messages, and timeouts against each other (3.1.1, 5.2.5).
+// Tests the cost of waiting: for small messages, and for several timeouts (3.1.1, 5.2.5).
 #include <algorithm>
 #include <optional>
 #include <vector>
@@ -23,7 +23,7 @@ enum class Small : std::uint8_t { barrier, eight_bytes };
 
 class SmallMessages : public ::testing::TestWithParam<Small> {
  protected:
-  // How long each of a job's first collectives takes.
+  // Returns the time of each of a job's first collectives.
   std::vector<Duration> take(unsigned spines, std::size_t collectives) {
     FatTree shape;
     shape.spines = spines;
@@ -51,7 +51,7 @@ class SmallMessages : public ::testing::TestWithParam<Small> {
   std::uint64_t timeouts_ = 0;
 };
 
-// The first one waits at a leaf, and then at the spine.
+// The first collective waits at a leaf, and then at the spine.
 TEST_P(SmallMessages, NoTimeoutIsWaitedForFromTheSecondOn) {
   const auto durations = take(1, 50);
   EXPECT_GT(durations[0], 2 * patience);
@@ -60,7 +60,7 @@ TEST_P(SmallMessages, NoTimeoutIsWaitedForFromTheSecondOn) {
   EXPECT_EQ(timeouts_, 4u) << "three leaves and the spine; the leader's leaf knows how many come";
 }
 
-// Nobody told a spine that its first block of a job is not the job's first.
+// A spine does not know that its first block of a job is not the job's first.
 TEST_P(SmallMessages, EverySpineWaitsOnce) {
   auto durations = take(2, 50);
   EXPECT_EQ(timeouts_, 5u);
@@ -88,7 +88,7 @@ double seconds_of(const Workload& workload, std::optional<Duration> timeout) {
   return *median;
 }
 
-// How much longer than with the best of the fixed timeouts it takes at the worst.
+// Compares the worst time with that of the best fixed timeout.
 TEST(Timeouts, AdaptiveOnesServeAllWorkloadsAndNoFixedOneDoes) {
   std::vector<double> worst_of_fixed(fixed_timeouts.size(), 0.0);
   for (const auto& workload : workloads(true)) {

@@ -59,7 +59,7 @@ class TreeWorkers {
              return each->failure().has_value();
            });
   }
-  // Elements that are not the sum of the first `ranks` ranks; of all, without a number.
+  // Counts elements that are not the sum of the first `ranks` ranks, or of all without a number.
   std::size_t wrong(std::uint32_t ranks = 0) const {
     std::size_t sum = 0;
     for (const auto& out : out_) {

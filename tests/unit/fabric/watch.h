@@ -21,12 +21,12 @@ class Watch {
     fabric.trace([this](const Hop& hop) { see(hop); });
   }
 
-  // Contributions that came to a switch and that nobody had passed by before.
+  // Contributions that came to a switch and that no switch had let pass before.
   std::uint64_t contributions(const std::string& switch_name) const {
     const auto at = contributions_.find(switch_name);
     return at == contributions_.end() ? 0 : at->second;
   }
-  // Blocks that somebody had contributed to and nobody had a result of, at the highest.
+  // The largest number of blocks with contributions and without a result.
   std::size_t in_flight_max() const { return in_flight_max_; }
 
  private:

@@ -12,13 +12,13 @@
 
 namespace tributary::test {
 
-// What eight workers on four leaves and two spines do, or four on one bridge, for comparing
+// The work of eight workers on four leaves and two spines, or of four on one bridge, for comparing
 // timeouts.
 struct Workload {
   std::string name;
   std::size_t bytes = 0;  // of the vector of each allreduce
   std::size_t repeats = 1;
-  bool bridge = false;     // nobody tells the switch that no other is behind it
+  bool bridge = false;     // the switch is not told that no other is behind it
   std::uint32_t jobs = 1;  // at the same time, each with a worker on every host
   std::uint64_t rate_bps = 200'000'000;
   // One worker's contributions come so much later than the others', in every block ...
@@ -38,8 +38,8 @@ inline constexpr std::array<Duration, 5> fixed_timeouts = {
     std::chrono::microseconds(50), std::chrono::microseconds(200), std::chrono::milliseconds(1),
     std::chrono::milliseconds(5), std::chrono::milliseconds(20)};
 
-// How long all repeats take in virtual time; no value: a result was wrong or missing. No timeout:
-// adaptive.
+// Returns the virtual time of all repeats, or no value if a result was wrong or missing. Without a
+// timeout it is adaptive.
 std::optional<Duration> duration_of(const Workload& workload, std::optional<Duration> timeout,
                                     std::uint64_t seed);
 
