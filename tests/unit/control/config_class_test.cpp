@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// [[switch.class]].
+// Tests [[switch.class]].
 #include <gtest/gtest.h>
 
 #include "control/config_diff.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Flow control of ports.
+// Tests the configuration of flow control of ports.
 #include <gtest/gtest.h>
 
 #include "damaged_config.h"

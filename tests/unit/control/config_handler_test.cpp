@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// [[handler]], and handler_directory.
+// Tests [[handler]] and handler_directory.
 #include <gtest/gtest.h>
 
 #include "control/config_diff.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// IPv6 of ports, VLANs and bridges, [[switch.route6]] and [[switch.neighbour6]].
+// Tests IPv6 of ports, VLANs and bridges, [[switch.route6]] and [[switch.neighbour6]].
 #include <gtest/gtest.h>
 
 #include "control/config_diff.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// [[switch.route]], [switch.selection] and [[switch.arp]].
+// Tests [[switch.route]], [switch.selection] and [[switch.arp]].
 #include <chrono>
 #include <optional>
 #include <string>

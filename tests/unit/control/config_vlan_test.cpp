@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// [[switch.vlan]], and the VLANs of ports, entries and bridges.
+// Tests [[switch.vlan]], and the VLANs of ports, entries and bridges.
 #include <gtest/gtest.h>
 
 #include "control/config_diff.h"

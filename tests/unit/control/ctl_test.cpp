@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tributaryctl as a program: what it prints, and what it exits with.
+// Tests tributaryctl as a program: its output and its exit status.
 #include <fstream>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -242,7 +242,7 @@ TEST_F(CtlTest, denied_exits_with_4) {
   start();
   chmod(directory_.path().c_str(), 0755);
   chmod(options_.socket.c_str(), 0);
-  // Root is never denied: become somebody else.
+  // Root is never denied access, so the test runs the program as another user.
   const Ran outcome = geteuid() != 0
                           ? run("status")
                           : run("status", "setpriv --reuid=65534 --regid=65534 --clear-groups ");
@@ -366,7 +366,7 @@ TEST_F(CtlTest, relay_hands_over_requests_and_replies) {
   start();
   const std::string request = framed(request_text({5, "log.set", {{"level", "off"}}}));
   std::ofstream(directory_ / "request", std::ios::binary) << request;
-  // The input stays open until the reply is there, as ssh keeps it.
+  // The input stays open until the reply has come, as with ssh.
   const Ran outcome = run("relay", "(cat " + directory_ / "request" + "; sleep 0.3) | ");
   EXPECT_EQ(outcome.code, 0) << outcome.output;
   EXPECT_EQ(outcome.output, framed(reply_text(5, json{{"level", "off"}})));

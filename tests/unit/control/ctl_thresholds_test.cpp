@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What tributaryctl says of thresholds.
+// Tests the output of tributaryctl about thresholds.
 #include <string>
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `tributaryctl watch`.
+// Tests `tributaryctl watch`.
 #include <nlohmann/json.hpp>
 
 #include "ctl_fixture.h"

@@ -19,10 +19,10 @@ inline std::string replaced(std::string_view text, std::string_view from, std::s
                                       : std::string(text).replace(at, from.size(), to);
 }
 
-// One thing that is wrong in a configuration that is good otherwise, and what is said of it.
+// One fault in a configuration that is otherwise correct, and the expected message.
 struct Damage {
   const char* name;
-  const char* find;     // in the good one, replaced by ...
+  const char* find;     // text in the correct one, replaced by ...
   const char* replace;  // ... this
   std::uint32_t line;
   std::uint32_t column;  // 0: any

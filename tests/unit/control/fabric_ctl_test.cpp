@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `tributaryctl fabric` with one switch, as a program.
+// Tests the program `tributaryctl fabric` with one switch.
 #include <chrono>
 #include <filesystem>
 #include <fstream>
@@ -515,7 +515,8 @@ TEST_F(FlareCtlTest, a_leaf_cannot_be_gone_around) {
   EXPECT_EQ(backend_.tree_changes, 0);
 }
 
-// A leaf below two spines that have two cores each: leaf and spines have several ways up. No job.
+// A leaf below two spines that have two cores each, so that leaf and spines have several up-ports.
+// There is no job.
 class LevelsCtlTest : public CtlTest {
  protected:
   LevelsCtlTest() {
@@ -611,7 +612,7 @@ TEST_F(LevelsCtlTest, a_switch_that_does_not_take_its_seed_is_told_of) {
               HasSubstr("switch leaf does not take reduction_seed 1: no space left\n"));
 }
 
-// Several switches of one daemon, which has but leaf1.
+// Several switches of one daemon, which has only leaf1.
 class SharedDaemonTest : public FabricCtlTest {
  protected:
   std::string shared() const {
@@ -652,7 +653,7 @@ TEST_F(SharedDaemonTest, its_silence_is_said_once) {
   EXPECT_EQ(error["details"]["unreachable"].size(), 4u);
 }
 
-// A machine that runs what ssh would run there.
+// Runs the commands that ssh would run on a machine.
 class SshTest : public FabricCtlTest {
  protected:
   SshTest() {
@@ -664,7 +665,7 @@ class SshTest : public FabricCtlTest {
         << ":$PATH\nexec sh -c \"$*\"\n";
     std::filesystem::permissions(directory_ / "ssh", std::filesystem::perms::owner_all);
   }
-  // As many switches, each on a machine of its own.
+  // Describes so many switches, each on a machine of its own.
   std::string machines(int number) const {
     std::string text = "version = 1\n";
     for (int i = 1; i <= number; ++i) {
@@ -702,7 +703,7 @@ TEST_F(SshTest, watch_keeps_its_connection_from_look_to_look) {
 }
 
 TEST_F(SshTest, machines_are_asked_side_by_side) {
-  // Each waits until all have been called.
+  // Each command waits until all have been called.
   const std::string called = directory_ / "called";
   const std::string meet = "mkdir -p " + called + "; touch " + called + "/$$; until [ $(ls " +
                            called + " | wc -l) -ge 8 ]; do sleep 0.05; done; exit 255;";

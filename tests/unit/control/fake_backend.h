@@ -9,7 +9,7 @@
 
 namespace tributary::control {
 
-// A data plane that answers with what it was given, and remembers what it was told to do.
+// A data plane that answers with given values, and records its calls.
 class FakeBackend final : public Backend {
  public:
   FakeBackend() {
@@ -225,7 +225,7 @@ class FakeBackend final : public Backend {
   std::string seeds_refused;   // why set_seeds() fails; likewise
   std::string reload_refused;  // why reload() would fail; likewise
   LateCpus late_cpus;          // after a reload
-  std::string core_late;       // why nothing is known; empty: all cores answer
+  std::string core_late;       // why the state is unknown; empty: all cores answer
   HandlerLoader loader{{}, [this] { return known(0).map([](int) {}); }};
   int tree_changes = 0;
   int seed_changes = 0;

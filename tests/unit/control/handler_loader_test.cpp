@@ -37,7 +37,8 @@ bool is_found(unsigned number) {
 
 class HandlerLoaderTest : public testing::Test {
  protected:
-  // What packet cores find of handler 7 at each quiescent point, and whether one of them is late.
+  // Records what packet cores find of handler 7 at each quiescent point, and whether one of them is
+  // late.
   HandlerLoader::Outcome wait_for_cores() {
     seen_.push_back(is_found(7) ? 'o' : is_in_table(7) ? 'c' : '-');
     if (points_until_late_ == 0) {

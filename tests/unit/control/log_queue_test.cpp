@@ -23,7 +23,7 @@ std::string missing_line(std::uint64_t count) {
   return std::string(missing) + std::to_string(count) + "\n";
 }
 
-// A pipe of one page, into which a queue of another one writes.
+// A pipe of one page, into which a queue of one page writes.
 class LogQueueTest : public testing::Test {
  protected:
   LogQueueTest() {
@@ -35,7 +35,7 @@ class LogQueueTest : public testing::Test {
     queue_.reset();
     close(ends_[0]);  // whoever still writes is told so
   }
-  // Reads until `count` messages have come or are said to be missing; they are numbers from 0 on.
+  // Reads until `count` messages have come or are reported missing; they are numbers from 0 on.
   void expect_all_accounted_for(std::uint64_t count) const {
     std::string text;
     std::uint64_t next = 0;

@@ -30,7 +30,7 @@ using nlohmann::json;
 
 using tributary::test::TemporaryDirectory;
 
-// Bounds a test that hangs, also where the processor is busy otherwise.
+// The limit of a test that hangs, long enough for a busy processor.
 constexpr std::chrono::seconds most_patience = 30s;
 
 class ServerTest : public testing::Test {
@@ -62,7 +62,7 @@ class ServerTest : public testing::Test {
     EXPECT_TRUE(connected) << connected.error().message;
     return std::move(*connected);
   }
-  // A bare connection, to misbehave on.
+  // Opens a bare connection, for invalid use of the protocol.
   int raw() const {
     const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     sockaddr_un address{};
@@ -82,7 +82,7 @@ class ServerTest : public testing::Test {
       bytes.remove_prefix(static_cast<std::size_t>(sent));
     }
   }
-  // The next reply; null if the server hung up.
+  // Returns the next reply, or null if the server hung up.
   static json get(int fd, FrameDecoder& decoder) {
     for (;;) {
       if (const auto message = decoder.next()) {
@@ -205,7 +205,7 @@ TEST_F(ServerTest, sixteen_clients_are_served_and_one_more_is_told_busy) {
   expect_alive();
 }
 
-// The server comes round when all of them have gone, and finds the kernel's queue full of them.
+// The server runs when all clients have gone, and finds the kernel's queue full of them.
 TEST_F(ServerTest, clients_that_have_hung_up_take_no_place) {
   auto server = Server::create(options_, backend_);
   ASSERT_TRUE(server) << server.error();

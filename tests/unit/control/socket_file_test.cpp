@@ -18,7 +18,7 @@ class LookAtSocket : public testing::Test {
  protected:
   ~LookAtSocket() override { std::filesystem::remove(path_); }
 
-  // A socket that is listened on.
+  // Returns a listening socket.
   int serve() const {
     const int served = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0);
     const auto address = unix_address(path_);

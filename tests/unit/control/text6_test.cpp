@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What text.h has of IPv6.
+// Tests the functions of text.h for IPv6.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// What is said of a text that is not taken.
+// Returns the message about a text that is refused.
 template <class T>
 std::string complaint(const Parsed<T>& parsed) {
   return parsed ? "it was taken" : parsed.error().message + "; " + parsed.error().hint;

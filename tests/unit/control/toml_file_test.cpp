@@ -32,7 +32,7 @@ TEST(ReadFile, SaysWhyItCannot) {
   EXPECT_EQ(no_file.error().front().message, "Is a directory");
 }
 
-// Of a device that never ends as well.
+// This also holds for a device that never ends.
 TEST(ReadFile, IsAsMuchOfALargeFileAsIsRefused) {
   const auto endless = read_file("/dev/zero");
   ASSERT_TRUE(endless);

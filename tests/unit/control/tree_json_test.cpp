@@ -11,7 +11,7 @@ using nlohmann::json;
 using testing::HasSubstr;
 using wire::Ipv4Address;
 
-// All that a part can have.
+// Returns a part with all members that a part can have.
 TreePart whole_part() {
   TreePart part{7, 2, Ipv4Address(239, 0, 0, 1), {"h1", "up"}, "root", 4, 3, 2, {}, {}, "flare"};
   part.child_addresses = {Ipv4Address(10, 0, 0, 1), Ipv4Address{}};

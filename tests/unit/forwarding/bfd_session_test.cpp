@@ -16,7 +16,7 @@ using wire::BfdDiagnostic;
 using wire::BfdHeader;
 using wire::BfdState;
 
-// A packet of a neighbour whose discriminator is 7 and who wants 100 ms both ways.
+// A packet of a neighbour whose discriminator is 7, and which asks for 100 ms in both directions.
 BfdHeader from_neighbour(BfdState state, std::uint8_t flags = 0) {
   BfdHeader header;
   header.state_flags = static_cast<std::uint8_t>((static_cast<unsigned>(state) << 6) | flags);
@@ -43,7 +43,7 @@ BfdSession in_state(BfdState state) {
   return session;
 }
 
-// Everything that is to be sent by `now`.
+// Returns everything that must be sent by `now`.
 std::vector<BfdHeader> sent(BfdSession& session, Time now) {
   std::vector<BfdHeader> packets;
   while (const auto packet = session.poll(now)) {
@@ -53,7 +53,7 @@ std::vector<BfdHeader> sent(BfdSession& session, Time now) {
   return packets;
 }
 
-// Drives the session alone from one deadline to the next; the times at which it sent.
+// Drives the session alone from one deadline to the next, and returns the times at which it sent.
 std::vector<Time> run(BfdSession& session, Time from, Time until) {
   std::vector<Time> times;
   for (Time now = from; now < until; now = std::max(now + 1us, session.deadline())) {
@@ -88,7 +88,7 @@ INSTANTIATE_TEST_SUITE_P(All, BfdTransition,
                                          Step{A, A, A}, Step{A, D, A}, Step{A, I, A},
                                          Step{A, U, A}));
 
-// Two sessions with a line between them that takes `delay`.
+// Two sessions, and a line between them with a delay of `delay`.
 class Pair {
  public:
   explicit Pair(const BfdConfig& config = {100ms, 3}) : a(config, 11, 1), b(config, 22, 2) {}
@@ -132,8 +132,8 @@ TEST(BfdSession, TwoComeUpWithinAFewRoundTrips) {
   EXPECT_EQ(pair.a.remote_state(), U);
 }
 
-// Old news of every kind is under way in both directions: without a pause between packets the two
-// would answer each other for ever.
+// Old packets of every kind are under way in both directions: without a pause between packets the
+// two sessions would answer each other for ever.
 TEST(BfdSession, OldNewsDiesOut) {
   for (const auto delay : {100us, 1000us, 30'000us}) {
     for (unsigned seed = 0; seed < 256; ++seed) {

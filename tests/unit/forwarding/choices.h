@@ -28,7 +28,7 @@ class Choices {
   void limit(PortIndex port, std::uint64_t bytes) { gauges_[port].publish_capacity(bytes); }
   void pace(PortIndex port, std::uint64_t rate_bps) { gauges_[port].publish_rate(rate_bps); }
   void set_up(PortIndex port, bool up) { table_.set_interface_up(port, up); }
-  // A queue behind that hop is filling up.
+  // Fills the queue behind that hop.
   void crowd(PortIndex port) {
     table_.set_unhealthy({{group().route.next_hops[port].via, Ailment::crowded}});
   }

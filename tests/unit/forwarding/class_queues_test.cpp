@@ -43,7 +43,7 @@ class ClassQueuesTest : public testing::Test {
       ASSERT_EQ(queues.enqueue(frame(codepoint, bytes), start), ClassQueues::Verdict::taken);
     }
   }
-  // Of the next `count` frames, how many bytes each codepoint has.
+  // Returns the bytes of each codepoint in the next `count` frames.
   std::map<int, std::uint64_t> serve(ClassQueues& queues, int count) {
     std::map<int, std::uint64_t> bytes;
     for (int i = 0; i < count; ++i) {
@@ -112,7 +112,7 @@ TEST_F(ClassQueuesTest, StrictClassesGoFirst) {
   EXPECT_EQ(serve(queues, 5), (std::map<int, std::uint64_t>{{0, 5000}}));
 }
 
-// Frames of 1226 bytes, 1250 on the line: one in a millisecond.
+// Frames have 1226 bytes, 1250 on the line: one in a millisecond.
 TEST_F(ClassQueuesTest, AClassKeepsToItsRateAndTellsWhen) {
   auto voice = class_of("voice", {{expedited}});
   voice.strict = true;
@@ -185,7 +185,7 @@ TEST_F(ClassQueuesTest, MarksAllAboveAStepAndARisingPartAlongARamp) {
   queues.take_all().clear();
 }
 
-// Through the queue of a port.
+// Tests classes through the queue of a port.
 class ClassedEgressQueueTest : public ClassQueuesTest {
  protected:
   QueueConfig config(std::uint64_t rate_bps) {

@@ -23,7 +23,7 @@ TEST(Codepoints, HaveNamesAndNumbers) {
   }
 }
 
-// What a frame says of itself, whatever is around its IP header.
+// Tests the codepoint of a frame, with anything before and behind its IP header.
 class CodepointOf : public testing::Test {
  protected:
   PacketPtr of_ipv4(std::uint8_t codepoint) {
@@ -32,7 +32,7 @@ class CodepointOf : public testing::Test {
     test::ip_of(*packet).tos = static_cast<std::uint8_t>(codepoint << 2 | wire::ecn::ect0);
     return packet;
   }
-  // All bits about its traffic class are set.
+  // All bits around the traffic class are set.
   PacketPtr of_ipv6(std::uint8_t codepoint) {
     auto packet = test::make_udp6(
         pool_, {test::mac(1), test::mac(2), test::ip6(1, 1), test::ip6(2, 1)}, 1, 2);

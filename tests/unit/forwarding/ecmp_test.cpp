@@ -12,7 +12,8 @@
 namespace tributary::forwarding {
 namespace {
 
-// Blocks by the ways up that they take at the levels of these seeds, of which each has `ways`.
+// Counts blocks by the up-ports that they take at the levels of these seeds, each of which has
+// `ways`.
 std::vector<unsigned> taken(const std::vector<std::uint64_t>& seeds, std::size_t ways,
                             std::size_t blocks_of_each) {
   std::size_t count = 1;

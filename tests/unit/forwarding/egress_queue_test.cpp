@@ -59,7 +59,7 @@ TEST_F(EgressQueueTest, KeepsTheRateAndTellsExactlyWhen) {
     ASSERT_GT(due, now);
     now = due;
   }
-  // A millisecond's allowance ahead, and the frame that begins it.
+  // The allowance of a millisecond, and the frame that begins it.
   EXPECT_NEAR(static_cast<double>(sent), 20'000 + 20, 2);
   queue.clear();
 }
@@ -78,7 +78,7 @@ TEST_F(EgressQueueTest, ReachesTheRateWhenServedEvery500Microseconds) {
   queue.clear();
 }
 
-// A real line does not pause because nobody looks.
+// A real line does not pause while the driver is late.
 TEST_F(EgressQueueTest, LineStaysBusyWhileTheDriverIsLate) {
   EgressQueue queue({200'000'000, 1 << 20, 0});
   for (int i = 0; i < 400; ++i) {
@@ -86,7 +86,7 @@ TEST_F(EgressQueueTest, LineStaysBusyWhileTheDriverIsLate) {
   }
   drain(queue, start);
   EXPECT_NEAR(static_cast<double>(drain(queue, start + 10ms)), 200, 1);
-  // Nothing was waiting in this gap: the line has no time to make up for.
+  // Nothing was waiting in this gap, so the line has nothing to make up for.
   drain(queue, start + 1s);
   for (int i = 0; i < 400; ++i) {
     queue.enqueue(frame(1226), start + 2s);
@@ -104,7 +104,8 @@ TEST_F(EgressQueueTest, CarriesTheRemainderOfTheDivision) {
     }
     sent += drain(queue, now, 20);
   }
-  // After the first millisecond's allowance of 1e6 ns: twice the rate's worth in one millisecond.
+  // With the first millisecond's allowance of 1e6 ns, the line carries twice its rate in one
+  // millisecond.
   EXPECT_NEAR(static_cast<double>(sent), 2e6 / (672e9 / 7'777'777'777.0), 30);
   queue.clear();
 }
@@ -217,7 +218,7 @@ TEST_F(EgressQueueTest, OwnNetworkControlOfIpv6GoesFirstToo) {
   EXPECT_EQ(out.front()->length, 86u);
 }
 
-// Sums of PANAMA are made here and small, and wait like any other traffic.
+// Sums of PANAMA are made by the switch and are small, but wait like any other traffic.
 TEST_F(EgressQueueTest, ClassSelectorSevenQueues) {
   EgressQueue queue({200'000'000, 1500, 0});
   queue.enqueue(frame(1400), start);
@@ -246,7 +247,7 @@ TEST_F(EgressQueueTest, UrgentFramesKeepTheirOrder) {
   }
 }
 
-// What is taken out again has as many bytes as what was put in.
+// A frame that is taken out counts with as many bytes as when it was put in.
 TEST_F(EgressQueueTest, AnUrgentFrameCountsWithTheBodyThatItShares) {
   EgressQueue queue({200'000'000, 2000, 0});
   auto& body = *pool_.allocate().release();

@@ -44,7 +44,7 @@ class GuardedQueueTest : public testing::Test {
     return packet;
   }
   void guard(FlowControl mode) { queue_.guard(buffers_, 0, plan_of(mode)); }
-  // The neighbour asks for silence of these classes.
+  // The neighbour pauses these classes.
   void stop(std::uint8_t classes, Time until) {
     for (std::size_t priority = 0; priority < wire::priority_classes; ++priority) {
       if (((classes >> priority) & 1) != 0) {
@@ -164,7 +164,7 @@ TEST_F(GuardedQueueTest, StopsSomeClassesAndLetsTheOldestOfTheOthersGo) {
   EXPECT_EQ(lengths(start + 3ms), Lengths({301, 303, 305}));
 }
 
-// The order is that of one FIFO, also for what waited aside in two classes.
+// The order is that of one FIFO, also for frames that were put aside in two classes.
 TEST_F(GuardedQueueTest, WhatWasPutAsideGoesByAge) {
   guard(FlowControl::pfc);
   stop(0x81, start + 3ms);
@@ -180,7 +180,8 @@ TEST_F(GuardedQueueTest, WhatWasPutAsideGoesByAge) {
   EXPECT_EQ(lengths(start + 3ms), Lengths({301, 303}));
 }
 
-// 8 Mbit/s, and frames of 976 bytes: a millisecond each. The shaper may be ahead by three.
+// The rate is 8 Mbit/s, and a frame of 976 bytes takes a millisecond. The shaper may be ahead by
+// three.
 TEST_F(GuardedQueueTest, ALineDoesNotMakeUpForItsSilence) {
   queue_.configure({8'000'000, 1 << 20, 0});
   guard(FlowControl::pause);
@@ -193,7 +194,7 @@ TEST_F(GuardedQueueTest, ALineDoesNotMakeUpForItsSilence) {
   EXPECT_NEAR(static_cast<double>(lengths(start + 21ms).size()), 1, 1);
 }
 
-// What the neighbour said may lie in the device.
+// The neighbour's PAUSE frame may still lie in the device.
 TEST_F(GuardedQueueTest, ALineThatWasNotHeardMakesUpForLittle) {
   queue_.configure({8'000'000, 1 << 20, 0});
   guard(FlowControl::pause);

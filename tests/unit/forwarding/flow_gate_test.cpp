@@ -28,7 +28,7 @@ class FlowGates : public testing::Test {
     packet->queued_at = start;
     return packet;
   }
-  // Of the queue of port 0, in which 2,000 bytes are for what is not guarded.
+  // The gate of the queue of port 0, in which 2,000 bytes are for traffic that is not guarded.
   FlowGate gate(FlowControl mode) {
     FlowPlan plan;
     plan.ports.resize(3);
@@ -44,7 +44,7 @@ class FlowGates : public testing::Test {
       }
     }
   }
-  // Waits in the queue, if there is room.
+  // Puts the packet into the queue, if there is room.
   bool put(FlowGate& gate, PacketPtr packet) {
     const bool fits = gate.admits(*packet);
     if (fits) {

@@ -11,7 +11,7 @@ using namespace std::chrono_literals;
 constexpr std::uint64_t frame = 1514;
 constexpr std::uint64_t network_control = 2048;
 
-// A port of 10 Gbit/s whose neighbour needs 100 us to cease: 125,000 bytes are on the way by then.
+// A port of 10 Gbit/s whose neighbour needs 100 us to stop: 125,000 bytes are on the way by then.
 PortConfig lossless_port() {
   PortConfig port;
   port.flow.mode = FlowControl::pause;

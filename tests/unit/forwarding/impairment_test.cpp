@@ -28,7 +28,8 @@ class ImpairmentTest : public testing::Test {
     std::memcpy(&number, packet.data(), sizeof number);
     return number;
   }
-  // Numbers of the packets that come out when `count` are passed at once and time goes on.
+  // Returns the numbers of the packets that come out when `count` are passed at once and time goes
+  // on.
   std::vector<std::uint32_t> run(Impairment& impairment, std::uint32_t count) {
     PacketList out;
     for (std::uint32_t i = 0; i < count; ++i) {

@@ -96,7 +96,7 @@ TEST_F(ArpTableTest, AScanLeavesRoomForNeighboursThatTalk) {
   EXPECT_TRUE(table.learn(neighbour, mac_a, 3, true, start));
 }
 
-// One host can say that it has all addresses of a prefix.
+// One host can claim all addresses of a prefix.
 class InventedNeighbours : public ArpTableTest {
  protected:
   static constexpr PortIndex link = 3;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What it says of whole ports, and of classes, is in flow_control_test.cpp.
+// flow_control_test.cpp tests its PAUSE frames for whole ports and for classes.
 #include "forwarding/pause_speaker.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The table of policies, what they share, and the two that keep no memory of flows or trees.
+// Tests the table of policies, their common code, and the two policies that keep no memory of flows
+// or trees.
 #include "forwarding/policy.h"
 
 #include <set>

@@ -22,7 +22,7 @@ class PortFlows : public testing::Test {
   }
   void fill() { buffers_[0].charge(0, plan_.ports[0].xoff + 1); }
   PortFlow flow() { return {{buffers_, 0, &pool_}, port_, plan_}; }
-  // What the neighbour hears.
+  // The PAUSE frame that the neighbour gets.
   static std::optional<wire::Pause> said(const PacketPtr& frame) {
     return frame ? wire::parse_pause(frame->bytes()) : std::nullopt;
   }

@@ -20,7 +20,7 @@ const test::Endpoints ends{test::mac(1), test::mac(2), test::Ip(10, 0, 0, 1),
 class PortTest : public testing::Test {
  protected:
   PacketPtr frame() { return test::make_udp(pool_, ends, 1, 2, 100); }
-  // A frame as a kernel leaves it for hardware that is not there.
+  // A frame whose checksum a kernel left to hardware that does not exist.
   PacketPtr unfinished() {
     auto packet = frame();
     const auto l4 = static_cast<std::uint16_t>(test::l4_of(*packet).size());
@@ -55,7 +55,7 @@ TEST_F(PortTest, CountsBothDirections) {
   EXPECT_EQ(counters.rx_unfinished_checksums, 0u);
 }
 
-// Whether so many frames may pass.
+// Tests the number of frames that may pass.
 class PassTest : public PortTest {
  protected:
   std::size_t pass(Port& port, std::size_t frames, std::size_t max = 32) {

@@ -17,7 +17,7 @@ std::uint32_t value_by_search(const std::vector<Range>& ranges, std::uint32_t ke
   return std::prev(std::upper_bound(ranges.begin(), ranges.end(), key, starts_after))->value;
 }
 
-// Both ends of every range, and the middle.
+// Checks both ends of every range, and the middle.
 void expect_right(const std::vector<Range>& ranges) {
   const RangeIndex index(ranges);
   for (std::size_t i = 0; i < ranges.size(); ++i) {

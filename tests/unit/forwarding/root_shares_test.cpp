@@ -11,7 +11,7 @@ namespace {
 
 class RootSharesTest : public testing::Test {
  protected:
-  // Results of each hop in turn, of which those of `congested` say so.
+  // Gives results of each hop in turn; those of the hops in `congested` are marked.
   void results(unsigned count, const std::vector<bool>& congested) {
     for (unsigned i = 0; i < count; ++i) {
       for (std::size_t hop = 0; hop < up_.size(); ++hop) {
@@ -62,7 +62,7 @@ TEST_F(RootSharesTest, AHopThatIsDownIsNoBetterOne) {
   EXPECT_FALSE(shares_.reduced());
 }
 
-// It may lose all that it gets.
+// Such a hop may lose all packets that it gets.
 TEST_F(RootSharesTest, AHopOfWhichNothingIsHeardIsNoBetterOne) {
   for (int i = 0; i < 1000; ++i) {
     shares_.note(0, true, up_);

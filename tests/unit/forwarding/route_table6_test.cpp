@@ -43,7 +43,7 @@ TEST(RouteTable6, TheLongestPrefixWinsUpToBothEnds) {
   EXPECT_EQ(table.size(), 4u) << "of equal prefixes one";
 }
 
-// Against what the definition says, among addresses of few bits, so that prefixes meet.
+// Compares the table with the definition, on addresses of few bits, so that prefixes overlap.
 TEST(RouteTable6, FindsWhatTheDefinitionSays) {
   std::mt19937_64 random(6);
   const auto draw = [&] {

@@ -50,7 +50,7 @@ TEST(RouteTable, FirstOfEqualPrefixesWins) {
   EXPECT_EQ(port_for(table, Ip(10, 3, 3, 3)), 1);
 }
 
-// A sparse space, and one of 256 addresses in which every edge of a prefix is met.
+// Takes a sparse address space, and one of 256 addresses in which every edge of a prefix is met.
 TEST(RouteTable, AgreesWithALinearSearch) {
   std::mt19937 random(7);
   for (int round = 0; round < 100; ++round) {

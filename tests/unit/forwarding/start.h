@@ -7,7 +7,7 @@
 
 namespace tributary::forwarding {
 
-// When scenes begin; earlier times have to be possible.
+// The time at which tests begin; earlier times have to be possible.
 inline const Time start = Time{} + std::chrono::seconds(100);
 
 }  // namespace tributary::forwarding

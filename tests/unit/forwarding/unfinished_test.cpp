@@ -15,7 +15,7 @@ const test::Endpoints unfinished_ends{test::mac(1), test::mac(2), test::Ip(10, 0
 class UnfinishedChecksum : public testing::Test {
  protected:
   PacketPtr udp() { return test::make_udp(pool_, unfinished_ends, 1, 2); }
-  // As a kernel leaves it to its device.
+  // Leaves the checksum unfinished, as a kernel leaves it to its device.
   static PacketPtr leave(PacketPtr frame) {
     const auto l4_bytes = static_cast<std::uint16_t>(test::l4_of(*frame).size());
     const auto sum = wire::pseudo_header_sum(test::ip_of(*frame), l4_bytes);

@@ -31,7 +31,7 @@ switching::SwitchConfig advertised_port() {
   return config;
 }
 
-// VLAN 20 has hosts that are told.
+// VLAN 20 has hosts that get router advertisements.
 switching::SwitchConfig advertised_vlan() {
   auto config = four_ports();
   config.vlans = {{20, std::nullopt, forwarding::InterfaceAddress6{ip6(20, 1), 64}, true}};
@@ -57,7 +57,7 @@ const wire::PrefixOption* prefix_in(Packet& packet) {
   return cursor.take<wire::PrefixOption>();
 }
 
-// The router advertisements that leave, and nothing that announces addresses.
+// Returns the router advertisements that leave, without announcements of addresses.
 std::vector<PacketPtr> told(SwitchBench& bench, Duration by) {
   auto out = bench.advance(by);
   std::erase_if(out, [](const PacketPtr& packet) {
@@ -71,7 +71,7 @@ std::vector<PacketPtr> told(SwitchBench& bench, Duration by) {
   return out;
 }
 
-// Steps until something leaves, in steps that are small beside all that is timed.
+// Steps until a packet leaves, in steps that are much shorter than all timers.
 std::vector<PacketPtr> await(SwitchBench& bench, Duration most, Duration* waited = nullptr) {
   const auto begin = bench.now;
   std::vector<PacketPtr> out;
@@ -84,7 +84,7 @@ std::vector<PacketPtr> await(SwitchBench& bench, Duration most, Duration* waited
   return out;
 }
 
-// Past those that follow each other quickly.
+// Goes past the first advertisements, which follow each other quickly.
 void settle(SwitchBench& bench, int quick = 4) {
   for (; quick > 0; --quick) {
     ASSERT_FALSE(await(bench, 20s).empty());

@@ -19,7 +19,8 @@ const Ip told_ip(10, 1, 1, 1);
 const auto told_ip6 = ip6(1, 1);
 const auto told_mac = mac(0, 0xee);
 
-// A port with an address of each version, and two without any, which are a bridge without one.
+// A port with an address of each version, and two ports without addresses, which are a bridge
+// without one.
 switching::SwitchConfig one_router_port() {
   switching::SwitchConfig config;
   config.id = 1;
@@ -38,7 +39,7 @@ switching::SwitchConfig bridge_without_vlans() {
   return config;
 }
 
-// Each by its time after the first second, until nothing is due.
+// Returns the time of each announcement after the first second, until none is due.
 std::vector<Duration> times_of_announcements(SwitchBench& bench) {
   const auto begin = bench.now;
   std::vector<Duration> times;
@@ -151,7 +152,7 @@ TEST(Announcer, SpeaksInEachVlanThatHasAnAddress) {
     EXPECT_EQ(bench.advance(2s).size(), 6u);
   }
   EXPECT_TRUE(bench.advance(2s).empty());
-  // Only the VLAN that the port carries.
+  // This concerns only the VLAN that the port carries.
   bench.device().set_port_up(access_20, false);
   bench.device().set_port_up(access_20, true);
   EXPECT_EQ(sent(bench.advance(0s)), (Exits{{access_20, no_tag}, {trunk, 20}, {native, 20}}));

@@ -10,8 +10,8 @@
 
 namespace tributary::test {
 
-// A neighbour of the switch behind port 1: a session of its own, and what it makes of the switch's
-// packets. How these look is for each version of IP to say.
+// A neighbour of the switch behind port 1, with a session of its own, which receives the switch's
+// packets. Derived classes know the packets of a version of IP.
 class BfdNeighbour {
  public:
   static constexpr PortIndex port = 1;
@@ -22,10 +22,10 @@ class BfdNeighbour {
   BfdNeighbour(const BfdNeighbour&) = delete;
   BfdNeighbour& operator=(const BfdNeighbour&) = delete;
 
-  // A packet of the neighbour's to the switch.
+  // Makes a packet of the neighbour to the switch.
   virtual PacketPtr frame(const wire::BfdHeader& header) = 0;
 
-  // Lets time pass for both; `speaks`: the neighbour's packets arrive.
+  // Lets time pass for both; with `speaks` the neighbour's packets arrive.
   void run(Duration time, bool speaks = true) {
     for (const auto end = bench_.now + time; bench_.now < end;) {
       hear(bench_.advance(std::chrono::milliseconds(1)));
@@ -37,7 +37,7 @@ class BfdNeighbour {
       }
     }
   }
-  // One that is not from the neighbour, but says `state` in its name.
+  // Makes a header that is not from the neighbour, but gives `state` in its name.
   wire::BfdHeader forged(wire::BfdState state, std::uint32_t your_discriminator) const {
     wire::BfdHeader header;
     header.state_flags = static_cast<std::uint8_t>(static_cast<unsigned>(state) << 6);
@@ -47,7 +47,7 @@ class BfdNeighbour {
     return header;
   }
 
-  // What of these is BFD that the neighbour hears, by the states in it.
+  // Returns the states in the BFD packets among these.
   std::vector<wire::BfdState> states_in(const std::vector<PacketPtr>& packets) const {
     std::vector<wire::BfdState> states;
     for (const auto& packet : packets) {
@@ -65,7 +65,7 @@ class BfdNeighbour {
   SwitchBench& bench_;
 
  private:
-  // Null: it is no BFD of this version.
+  // Returns null if the packet is no BFD of this version.
   virtual const wire::BfdHeader* heard(Packet& packet) const = 0;
 
   void hear(std::vector<PacketPtr> packets) {

@@ -68,7 +68,7 @@ TEST_F(BfdPackets, OverIpv6AreReadAsTheyWereWritten) {
   EXPECT_EQ(bfd_of(*datagram).header, nullptr) << "IPv6 has one";
 }
 
-// A kernel that pads the datagram, or whoever says less in UDP than in IP.
+// A kernel may pad the datagram, and the length in UDP may be less than that in IP.
 TEST_F(BfdPackets, OfIpv6MayBeLongerThanTheirUdp) {
   auto packet = made({ip6(1, 1), ip6(1, 2), 50001});
   packet->length += 4;

@@ -41,7 +41,7 @@ unsigned claim_of(protocols::Row row) {
   return static_cast<unsigned>(row) + 1;
 }
 
-// What the protocols say if they are asked one by one.
+// Returns the first claim when the protocols are asked one by one.
 unsigned first_claim(const engine::Settings& on, const engine::Frame& frame) {
   const auto kinds = protocols::engines();
   for (unsigned row = 0; row < kinds.size(); ++row) {
@@ -52,7 +52,7 @@ unsigned first_claim(const engine::Settings& on, const engine::Frame& frame) {
   return 0;
 }
 
-// For every set of protocols and every number that `give` gives the frame.
+// Tests every set of protocols and every number that `give` writes into the frame.
 template <typename Give>
 void expect_first_claims(const engine::Frame& frame, Give&& give) {
   for (unsigned set = 0; set < sets; ++set) {

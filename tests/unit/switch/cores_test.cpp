@@ -133,7 +133,8 @@ TEST(TableUpdates, ReplySeenByOneCoreReleasesWhatWaitsOnAnother) {
   const Endpoints through{mac(1), mac(0, 0xee), Ip(10, 0, 0, 9), Ip(10, 0, 1, 9)};
   EXPECT_EQ(second.send(0, make_udp(second.pool, through, 5, 6)).size(), 1u);
   const Endpoints reply{mac(2), mac(1, 0xee), Ip(10, 0, 1, 9), Ip(10, 0, 1, 1)};
-  // The first core knows the neighbour already; the second one's question is answered all the same.
+  // The first core knows the neighbour already; the answer to the second core's question still
+  // reaches it.
   for (int i = 0; i < 2; ++i) {
     first.table_updates.clear();
     first.send(1, make_arp(first.pool, wire::ArpHeader::reply, reply));
@@ -147,7 +148,7 @@ TEST(TableUpdates, ReplySeenByOneCoreReleasesWhatWaitsOnAnother) {
   EXPECT_EQ(ethernet_of(*out[0]).destination, mac(2));
 }
 
-// One of two contributions to a block that a host behind the last port leads.
+// Makes one of two contributions to a block whose leader is a host behind the last port.
 PacketPtr contribution(PacketPool& pool) {
   CanarySpec spec;
   spec.hosts = 3;
@@ -158,7 +159,8 @@ PacketPtr contribution(PacketPool& pool) {
   return make_canary(pool, spec, std::vector<std::int32_t>{1});
 }
 
-// What the second core sends of a contribution of which the first one noted who claims it.
+// Returns the packets that the second core sends for a contribution for which the first one noted
+// the claiming protocol.
 std::vector<PacketPtr> sent_by(SwitchBench& second, std::uint8_t claim) {
   auto packet = contribution(second.pool);
   engine::note(*packet, engine::parse_frame(*packet), claim);
@@ -208,7 +210,7 @@ FlareSpec contribution_of(PortIndex child, std::uint64_t block) {
   return spec;
 }
 
-// The first one that the core owns.
+// Returns the first block that the core owns.
 std::uint64_t block_of(unsigned core) {
   std::uint64_t block = 0;
   while (engine::owner_of(wire::flare_key(7, static_cast<std::uint32_t>(block)), 2) != core) {
@@ -249,7 +251,7 @@ TEST(OwnerCore, LeavesWhatMayBePartOfASumWhereItIs) {
   EXPECT_EQ(without.core_of(*packet, 0), 1u);
 }
 
-// As another core has them, whose pool they are of then.
+// Returns the packets as another core gets them, in that core's pool.
 PacketList handed_to(SwitchBench& core, PacketList packets) {
   PacketList taken;
   while (const auto packet = packets.pop()) {
@@ -261,7 +263,7 @@ PacketList handed_to(SwitchBench& core, PacketList packets) {
   return taken;
 }
 
-// Both children come to the core that does not own the block.
+// The packets of both children come to the core that does not own the block.
 TEST(Cores, HandOverASumInsteadOfPackets) {
   const auto config = flare_of_cores();
   const switching::Owners owners(config, 2);
@@ -307,7 +309,8 @@ TEST(Cores, LoseASumForAnEngineThatTheyDoNotHave) {
   EXPECT_EQ(owner.losses(DropReason::local_unserved), 1u);
 }
 
-// What a fabric of `cores` cores sends when two of three hosts contribute to many blocks.
+// Returns the packets that a switch of `cores` cores sends when two of three hosts contribute to
+// many blocks.
 std::vector<std::string> sums_of(unsigned cores) {
   auto config = router_of_cores();
   config.arp = {{Ip(10, 0, 2, 9), mac(2)}};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Two switches get the same packets, one of them without the lane: nobody can tell which.
+// Two switches get the same packets, one of them without the express lane, and must behave the
+// same.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -54,8 +55,8 @@ class Draw {
   std::mt19937 random_;
 };
 
-// Bridged and routed ports; routes by neighbours that are known, that have to be asked for, by
-// groups of them, and by the bridge.
+// Draws bridged and routed ports, and routes by known neighbours, by neighbours that have to be
+// asked for, by groups of them, and by the bridge.
 switching::SwitchConfig draw_config(Draw& draw) {
   switching::SwitchConfig config;
   config.id = 3;
@@ -126,7 +127,7 @@ switching::SwitchConfig draw_config(Draw& draw) {
   return config;
 }
 
-// Mostly packets of which a switch sees millions, and now and then one of which it does not.
+// Draws mostly packets of common kinds, and now and then one of a rare kind.
 class Traffic {
  public:
   Traffic(Draw& draw, HeapPacketPool& pool) : draw_(draw), pool_(pool) {}
@@ -303,7 +304,7 @@ class Traffic {
   PortIndex ingress_ = 0;
 };
 
-// The two switches. All that can be seen of them is compared after every step.
+// The two switches. All their visible state is compared after every step.
 class Pair {
  public:
   Pair(const switching::SwitchConfig& config, switching::CoreShare share)
@@ -326,7 +327,7 @@ class Pair {
     with_.device().reconfigure(config);
     without_.device().reconfigure(without_lane(config));
   }
-  // As if another core had learned it.
+  // Learns updates as if another core had sent them.
   void learn_updates() {
     for (auto* bench : {&with_, &without_}) {
       for (const auto& update : bench->table_updates) {
@@ -410,7 +411,7 @@ class Pair {
   SwitchBench without_;
 };
 
-// What became of packets in all runs of a test: it has to meet all kinds of them.
+// `all` adds up the fates of packets in all runs of a test, which has to meet all kinds of them.
 void run(unsigned seed, switching::CoreShare share, Ledger& all) {
   Draw draw(seed);
   const auto config = draw_config(draw);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Flare's packets, which go to groups, on routed and bridged ports.
+// Tests Flare's packets, which go to multicast groups, on routed and bridged ports.
 #include <array>
 #include <cstring>
 
@@ -129,7 +129,7 @@ TEST(OwnerOfABlock, IsThatOfItsFlow) {
   EXPECT_EQ(owner(1, 0), 7u) << "ordinary traffic here";
 }
 
-// However narrow the window is: or a slot would be kept on several cores.
+// This holds for any width of the window; otherwise several cores would keep a slot.
 TEST(OwnerOfABlock, IsTheSameForAllBlocksOfASlot) {
   HeapPacketPool pool(8, 512);
   for (const std::uint16_t window : {std::uint16_t{1}, std::uint16_t{5}, std::uint16_t{100}}) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Flow control between switches, in virtual time: drivers that look from time to time, and cables
-// between them.
+// Tests flow control between switches in virtual time, with drivers that poll from time to time,
+// and cables between them.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -36,7 +36,7 @@ PortConfig port(const std::string& name, std::uint64_t rate, FlowControl mode) {
   return config;
 }
 
-// A bridge of one core, its devices, and the driver that looks after them.
+// A bridge of one core, its devices, and their driver.
 class Node {
  public:
   struct End {
@@ -358,7 +358,7 @@ TEST_F(FlowControlTest, DriversThatAreLateLoseNothing) {
   EXPECT_NEAR(static_cast<double>(last_->left[0]), 10'000, 500);
 }
 
-// It cannot ask for more silence meanwhile.
+// It cannot ask for a longer pause meanwhile.
 TEST_F(FlowControlTest, WhoIsKeptFromTheCpuWhileOthersAreSilentLosesNothing) {
   fast_ = slow;  // 200 ms are 2,000 frames, of which the device keeps 512
   build(FlowControl::pause, 1, {slow / 10});
@@ -479,7 +479,7 @@ TEST(FlowPlan, LeavesTheHeadroom) {
   EXPECT_EQ(plan.ports[0].xon, plan.ports[0].xoff / 2);
   EXPECT_EQ(plan.others_bytes, usable - 4 * share);
   EXPECT_EQ(plan.ports[0].stop, share - 32 * 1514);
-  // The most that can be said, 168 ms.
+  // The longest possible time of a PAUSE frame, 168 ms.
   EXPECT_EQ(plan.ports[0].quanta, 0xffff);
   EXPECT_EQ(plan.ports[0].again, 10ms);
 }

@@ -16,7 +16,7 @@ const test::Endpoints6 asker6{test::mac(1), test::mac(2), test::ip6(1, 1), test:
 class Icmp6 : public testing::Test {
  protected:
   PacketPtr udp(std::size_t bytes = 32) { return test::make_udp6(pool_, asker6, 1, 2, bytes); }
-  // So many headers of that type before what it carries.
+  // Puts so many extension headers of that type before the payload.
   PacketPtr extended(PacketPtr packet, std::uint8_t type, int times = 1) {
     for (int i = 0; i < times; ++i) {
       packet = test::extended(pool_, *packet, type);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is IPv6's own of switch/liveness.h, and how the sessions of both versions live together.
+// Tests the IPv6 part of switch/liveness.h, and sessions of both versions at the same time.
 #include <cstring>
 #include <optional>
 #include <set>
@@ -196,7 +196,7 @@ TEST_F(Liveness6Test, TheNeighbourHearsOfRoutesOfItsVersionOnly) {
   EXPECT_FALSE(peer.session.neighbour_cut_off());
 }
 
-// One burst has the answer that they wait for and a packet that is answered.
+// One burst contains the answer that the packets wait for, and a packet that gets a reply.
 TEST_F(Liveness6Test, WhatWaitedForTheNeighbourGoesBeforeWhatIsNewer) {
   auto config = two_ways6(usual6);
   config.neighbours6.clear();

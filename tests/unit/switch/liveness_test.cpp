@@ -67,7 +67,7 @@ class LivenessTest : public testing::Test {
  protected:
   forwarding::BfdRow row() { return bench.device().bfd().at(0); }
 
-  // Which ports the switch sends to when many flows ask for the default route.
+  // Returns the ports that the switch uses when many flows take the default route.
   std::set<PortIndex> ways(SwitchBench& from) {
     std::set<PortIndex> ports;
     for (std::uint16_t flow = 0; flow < 40; ++flow) {
@@ -197,7 +197,7 @@ TEST_F(LivenessTest, WhoNeverSpokeStaysInUse) {
   EXPECT_EQ(row().state, BfdState::down);
 }
 
-// One burst has the answer that they wait for and a packet that is answered.
+// One burst contains the answer that the packets wait for, and a packet that gets a reply.
 TEST_F(LivenessTest, WhatWaitedForTheNeighbourGoesBeforeWhatIsNewer) {
   auto config = two_ways(usual);
   config.arp.clear();

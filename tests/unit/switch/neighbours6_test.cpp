@@ -133,7 +133,7 @@ TEST(Neighbours6, LearnFromWhoeverAsksThem) {
   EXPECT_EQ(bench.send(0, make_udp6(bench.pool, to_far, 5, 6)).at(0)->egress, 1);
 }
 
-// RFC 4861, 7.2.3: what a question for somebody else says is not begun with.
+// RFC 4861, 7.2.3: a solicitation for another host does not create an entry.
 TEST(Neighbours6, LearnTheLinkLayerAddressOfWhoAsksThemAndItsNextOne) {
   SwitchBench bench(two_links());
   const auto known = [&] { return bench.device().neighbours6(bench.now); };
@@ -147,7 +147,7 @@ TEST(Neighbours6, LearnTheLinkLayerAddressOfWhoAsksThemAndItsNextOne) {
   }
 }
 
-// One host has as many addresses of one link as it likes.
+// One host may have any number of addresses of one link.
 TEST(Neighbours6, AreLearnedAndAskedForWhateverOneHostInvents) {
   auto config = two_links();
   config.routes6 = {{{Ip6(), 0}, {ip6(1, 2)}}};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What NetReduce lets go on takes the way of its connection, through bridges and routers.
+// Packets that NetReduce sends on take the path of their connection, through bridges and routers.
 #include <cstring>
 #include <numeric>
 
@@ -79,7 +79,7 @@ TEST(NetReduce, frames_on_a_bridge_keep_their_addresses) {
   }
   EXPECT_EQ(bench.ledger().absorbed, 2u);
   EXPECT_EQ(bench.ledger().sent, 2u);
-  // A repeat has its answer at once.
+  // A repeat is answered at once.
   out = bench.send(0, gradient(bench.pool, 0, mac(1)));
   ASSERT_EQ(out.size(), 1u);
   EXPECT_EQ(out[0]->egress, 1);
@@ -99,7 +99,7 @@ TEST(NetReduce, routed_packets_are_one_hop_older) {
   }
 }
 
-// The router of IPv6 knows no engines: what goes to another network is routed as anything else.
+// The router of IPv6 has no engines: packets to another network are routed like any other.
 TEST(NetReduce, ipv6_is_reduced_on_the_bridge_and_routed_from_it) {
   auto config = bridged_rack();
   const auto own = wire::IpAddress::of_halves(1, 1);
@@ -143,8 +143,8 @@ TEST(NetReduce, packets_that_wait_end_with_their_time_to_live) {
   EXPECT_EQ(bench.losses(DropReason::ttl_exceeded), 1u);
 }
 
-// Host 0 of a ring of three is here, hosts 1 and 2 are behind port 1. What leaves takes the way to
-// the spine, behind port 2, and not to its destination.
+// Host 0 of a ring of three is here, hosts 1 and 2 are behind port 1. Packets that leave go to the
+// spine, behind port 2, and not to their destination.
 switching::SwitchConfig leaf() {
   auto config = routed_racks();
   auto& ring = config.protocols.get<netreduce::NetReduceConfig>().rings[0];
@@ -175,7 +175,8 @@ TEST(NetReduce, packets_that_leave_the_rack_take_the_way_to_the_parent) {
   EXPECT_EQ(bench.ledger().forwarded, 1u);
 }
 
-// A queue pair that is nobody's: its request `number` in an order of them, all of one packet.
+// Requests of a queue pair that is in no ring, `number` by `number` in a fixed order, all of one
+// packet.
 constexpr wire::RoceOpcode mixed[] = {
     wire::RoceOpcode::write_only, wire::RoceOpcode::read_request,
     wire::RoceOpcode::send_only,  wire::RoceOpcode::fetch_add,

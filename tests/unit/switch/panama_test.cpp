@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// PANAMA's packets, which go to groups, on routed and bridged ports.
+// Tests PANAMA's packets, which go to multicast groups, on routed and bridged ports.
 #include "protocols/canary/engine/config.h"
 #include "protocols/panama/engine/config.h"
 #include "protocols/panama/engine/drop_reasons.h"

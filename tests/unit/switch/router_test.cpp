@@ -251,7 +251,7 @@ TEST(Router, ReconfigurationChangesRoutesAndKeepsWhatWasLearned) {
   EXPECT_EQ(bench.device().routes().size(), 5u);
 }
 
-// The same as by the general rule, whatever the checksum was.
+// The result is that of the general rule, whatever the checksum was.
 TEST(DecrementTtl, KeepsTheChecksum) {
   for (unsigned checksum = 0; checksum <= 0xffff; ++checksum) {
     wire::Ipv4Header ip;

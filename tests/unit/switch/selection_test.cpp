@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Up-port selection in a whole switch, with queues that tests fill by hand.
+// Tests up-port selection in a whole switch, with queues that the tests fill by hand.
 #include <array>
 #include <set>
 #include <utility>
@@ -49,8 +49,8 @@ PortIndex ordinary(SwitchBench& bench, Ip destination = far, std::uint16_t port 
   return bench.send(0, make_udp(bench.pool, ends, port, 6)).at(0)->egress;
 }
 
-// Of two hosts one leads, so that the other's contribution is the sum and leaves at once. Once per
-// block and switch.
+// One of two hosts leads, so that the other's contribution is the sum and leaves at once. It works
+// once per block and switch.
 PacketPtr contribution(SwitchBench& bench, std::uint32_t block, std::uint16_t hosts = 2) {
   CanarySpec spec;
   spec.id = block;
@@ -66,7 +66,7 @@ PortIndex reduction(SwitchBench& bench, std::uint32_t block) {
   return bench.send(0, contribution(bench, block)).at(0)->egress;
 }
 
-// Where a switch with empty queues sends it.
+// Returns the port by which a switch with empty queues sends the block.
 PortIndex default_of(std::uint32_t block) {
   SwitchBench bench(leaf({Policy::ecmp, Policy::ecmp}));
   return reduction(bench, block);
@@ -149,7 +149,7 @@ TEST(Selection, ABurstCountsWhatItSendsItself) {
   }
 }
 
-// Both are drained to the queues after the round only.
+// Both go to the queues only after the round.
 TEST(Selection, WhatTimersSendEvadesWhatTheSameRoundReceived) {
   SwitchBench bench(leaf({Policy::adaptive, Policy::adaptive}));
   const auto usual = ordinary(bench);
@@ -194,7 +194,7 @@ TEST(Selection, AllLeavesAgreeAboutDefaultsAndStaticTrees) {
   }
 }
 
-// A block's way through two levels with four ways up each.
+// Returns the paths of blocks through two levels with four up-ports each.
 std::set<std::pair<PortIndex, PortIndex>> ways(const switching::SwitchConfig& lower,
                                                const switching::SwitchConfig& upper) {
   SwitchBench first(lower);
@@ -244,7 +244,7 @@ TEST(Selection, AReloadChangesTheSeedOfReductionsAndOfNothingElse) {
   EXPECT_NE(choices(), usual);
 }
 
-// How many of so many blocks leave by the first up-port, which marks their results.
+// Counts the blocks that leave by the first up-port, on which results are marked.
 unsigned by_the_first(SwitchBench& bench, std::uint32_t first_block, std::uint32_t blocks) {
   unsigned hits = 0;
   for (auto block = first_block; block < first_block + blocks; ++block) {
@@ -379,7 +379,7 @@ TEST(Selection, APortWithoutALinkPublishesAnEmptyQueue) {
   EXPECT_EQ(gauge.bytes, 0u);
 }
 
-// A queue of small frames is full by its buffers long before it is by its bytes.
+// A queue of small frames runs out of buffers long before it reaches its limit of bytes.
 TEST(Selection, AdaptiveEvadesAQueueThatIsFullOfSmallFrames) {
   SwitchBench bench(leaf({Policy::adaptive, Policy::ecmp}));
   const auto usual = ordinary(bench);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// VLANs in which the router has an interface.
+// Tests VLANs in which the router has an interface.
 #include <chrono>
 #include <utility>
 #include <vector>
@@ -201,7 +201,7 @@ TEST(VlanInterfaces, TeachTheOtherCores) {
             (Exits{{access_20, no_tag}}));
 }
 
-// One core has all sessions, also with next hops in VLANs in which no engine is.
+// One core has all sessions, also those with next hops in VLANs that have no engine.
 TEST(VlanInterfaces, HaveTheirSessionsOnTheCoreThatKeepsThem) {
   auto config = two_routed_vlans();
   config.bfd = forwarding::BfdConfig{};
@@ -233,7 +233,7 @@ TEST(VlanInterfaces, TakeTheirSessionsAlongToAnotherVlan) {
   EXPECT_EQ(bench.device().bfd().at(0).interface, forwarding::vlan_interface(21));
 }
 
-// What engines take is of the switch's own VLAN; others are routed as anything else is.
+// Engines take only packets of the switch's own VLAN; those of others are routed like any packet.
 TEST(VlanInterfaces, RouteContributionsOfTheirVlan) {
   auto config = two_routed_vlans();
   config.address = own_ip;

@@ -44,7 +44,7 @@ inline switching::SwitchConfig four_ports() {
   return config;
 }
 
-// By which ports frames left, and with which tags, which are taken off.
+// The ports by which frames left, and their tags, which are removed.
 using Exits = std::vector<std::pair<PortIndex, Tag>>;
 inline Exits sent(std::vector<PacketPtr>& packets) {
   Exits all;

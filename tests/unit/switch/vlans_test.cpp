@@ -109,7 +109,8 @@ TEST(Vlans, DropsTagsThatAreCut) {
   EXPECT_EQ(packets[0]->length, wire::ethernet_min_frame_bytes) << "padded, without its tag";
 }
 
-// Else a station of the untagged VLAN could reach any other one: by a tag below that of its port.
+// Otherwise a station of the untagged VLAN could reach any other VLAN, by a second tag below that
+// of its port.
 TEST(Vlans, NoTagLeavesInThePlaceOfOneThatIsTakenOff) {
   SwitchBench bench(four_ports());
   EXPECT_EQ(sent(bench.send(access_10, tagged(tagged(between(bench, 1, 9), 20), 0))),
@@ -278,7 +279,7 @@ TEST(Vlans, CoresTeachEachOtherStationsWithTheirVlans) {
   EXPECT_TRUE(second.device().arp(second.now).empty()) << "no neighbour of the switch's own VLAN";
 }
 
-// Engines.
+// The tests below are about engines.
 
 using Elements = std::vector<std::int32_t>;
 
