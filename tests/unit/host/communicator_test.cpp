@@ -23,7 +23,7 @@
 #include "sparse_vectors.h"
 #include "values.h"
 
-// On real sockets, between addresses of the loopback interface.
+// These tests use real sockets between addresses of the loopback interface.
 namespace tributary::host::test {
 namespace {
 
@@ -162,7 +162,7 @@ TEST(Communicator, AnAbortEndsTheCollectiveThatIsRunning) {
   });
 }
 
-// Elements that are wider than any integer, and have no sum.
+// Pairs are wider than any integer, and have no sum.
 TEST(Communicator, BroadcastPairsOverSockets) {
   run_world(3, [](Communicator& communicator) {
     for (const bool ring : {false, true}) {
@@ -218,7 +218,7 @@ TEST(Communicator, SparseAllreduceOfWhatIsSelected) {
   });
 }
 
-// The others are told by the next call that this one is not the same.
+// The next call tells the other ranks that this rank refused a call.
 TEST(Communicator, ASparseAllreduceThatOneRankRefusesIsNoLaterOne) {
   run_world(2, [](Communicator& communicator) {
     const std::vector<std::uint32_t> unsorted = {5, 2};
@@ -238,7 +238,7 @@ TEST(Communicator, ASparseAllreduceThatOneRankRefusesIsNoLaterOne) {
   });
 }
 
-// Likewise.
+// The same holds for other calls.
 void expect_no_later_one(
     const std::function<Result<void>(Communicator& communicator, float* inout)>& call,
     const std::function<void(CommunicatorOptions&)>& change = {}) {
@@ -275,7 +275,7 @@ TEST(Communicator, AReproducibleProductThatOneRankRefusesIsNoLaterOne) {
       [](CommunicatorOptions& options) { options.reproducible = true; });
 }
 
-// Others may have made it, and found nothing to do.
+// Others may have made the call, and found nothing to do.
 TEST(Communicator, AnEmptyCallThatIsRefusedCountsForNothing) {
   run_world(2, [](Communicator& communicator) {
     const auto nobodys = wire::handler_operator(63);
@@ -425,7 +425,7 @@ TEST(Communicator, RefusesSketchesThatCannotBe) {
   EXPECT_EQ(values, (std::vector<float>{1, 2})) << "a single rank rounds nothing";
 }
 
-// Too many ranks for four bits.
+// There are too many ranks for four bits.
 TEST(Communicator, RefusesAGridOfWhichSumsHaveNoRoom) {
   run_world(8, [](Communicator& communicator) {
     std::vector<float> values = {1.0f, 2.0f};
@@ -589,7 +589,7 @@ TEST(Communicator, FallbackCanBeAnError) {
   });
 }
 
-// Numbers of which other orders have other sums; a NaN among those of rank 1, if asked for.
+// Numbers whose sum depends on the order; one of rank 1 is a NaN, if asked for.
 std::vector<float> scattered(std::uint32_t rank, std::size_t count, bool with_nan = false) {
   std::mt19937 random(rank + 1);
   std::uniform_real_distribution<float> values(-1, 1);
@@ -658,7 +658,7 @@ TEST(Communicator, ReducesEveryTypeReproducibly) {
       reproducibly);
 }
 
-// One piece, and some elements of the next one.
+// The vector has one piece, and some elements of the next one.
 TEST(Communicator, LongReproducibleSumsGoInPieces) {
   run_world(
       2,
@@ -678,7 +678,7 @@ TEST(Communicator, LongReproducibleSumsGoInPieces) {
       reproducibly);
 }
 
-// The others are in its first step until they give up; then all are at the same number.
+// The others wait in its first step until they give up; then all are at the same number.
 TEST(Communicator, AReproducibleSumThatOneRankRefusesIsNoPartOfTheNext) {
   std::barrier<> given_up(3);
   run_world(
@@ -755,7 +755,7 @@ TEST(Communicator, IsNotDestroyedBeforeTheOthers) {
   });
 }
 
-// Neither somebody who keeps the others waiting nor somebody who is gone delays an end for long.
+// Neither a rank that keeps the others waiting nor one that is gone delays an end for long.
 TEST(Communicator, DestructionEndsWithoutTheOthers) {
   const auto port = next_ports();
   run_ranks(3, [=](std::uint32_t rank) {

@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::uint32_t plenty = 10'000;
 
-// A whole window of results, of which the first `marked` are marked.
+// Gives a whole window of results, of which the first `marked` are marked.
 void round(CongestionWindow& window, std::uint32_t marked, std::uint32_t cap = plenty) {
   const auto size = window.size();
   for (std::uint32_t i = 0; i < size; ++i) {
@@ -99,7 +99,7 @@ TEST(CongestionWindow, GrowsOnlyIfSomebodyWaitedForIt) {
   EXPECT_LT(window.size(), 4u) << "it yields in any case";
 }
 
-// What was on the way when it yielded met the same queue.
+// Packets that were on the way when the window yielded met the same queue.
 TEST(CongestionWindow, ByRoundTripsYieldsOnceToWhatIsOnTheWay) {
   for (const bool whole : {false, true}) {
     CongestionWindow window(true, {.start = 16, .whole_round_trips = whole});

@@ -157,7 +157,7 @@ TEST_F(Environment, OtherLaunchersHaveOtherNames) {
   EXPECT_EQ(options->world_size, 8u);
   EXPECT_EQ(options->local_world_size, 4u);
   EXPECT_EQ(options->rendezvous, "node07:21440");
-  // Within an allocation mpirun's are the ones that count.
+  // Within an allocation of Slurm mpirun's variables count.
   set({{"OMPI_COMM_WORLD_RANK", "1"},
        {"OMPI_COMM_WORLD_SIZE", "2"},
        {"OMPI_COMM_WORLD_LOCAL_SIZE", "2"},
@@ -171,7 +171,8 @@ TEST_F(Environment, OtherLaunchersHaveOtherNames) {
   EXPECT_EQ(options->rendezvous, "10.0.0.1:29500");
 }
 
-// Nodes with different numbers of tasks, as -n 7 over three of them: each task knows its node.
+// Nodes may have different numbers of tasks, as with -n 7 over three of them: each task knows its
+// node.
 TEST_F(Environment, SlurmsNodesHaveTheirOwnNumbersOfTasks) {
   clear();
   set({{"SLURM_PROCID", "5"}, {"SLURM_NTASKS", "7"}, {"SLURM_STEP_NODELIST", "a[1-3]"}});
@@ -201,7 +202,7 @@ TEST_F(Environment, EachLauncherTellsTheRankOnItsMachine) {
   }
 }
 
-// As torchrun of PyTorch 2 starts a process: its agent listens at MASTER_PORT.
+// torchrun of PyTorch 2 starts a process in this way: its agent listens at MASTER_PORT.
 TEST_F(Environment, RanksOfTorchrunMeetBesideItsAgent) {
   set({{"LOCAL_RANK", "0"}, {"LOCAL_WORLD_SIZE", "2"}, {"TORCHELASTIC_USE_AGENT_STORE", "True"}});
   auto options = CommunicatorOptions::from_environment();
@@ -244,7 +245,7 @@ TEST_F(Environment, AnInterfaceStandsForItsAddress) {
   EXPECT_NE(message().find("TRIBUTARY_INTERFACE"), std::string::npos) << message();
 }
 
-// By what "auto" stands for with these variables, and by which row an algorithm is found.
+// Tests what "auto" stands for with these variables, and by which row an algorithm is found.
 TEST_F(Environment, ProtocolsWithParametersComeFirst) {
   const auto wanted = [] {
     const auto options = CommunicatorOptions::from_environment();

@@ -17,7 +17,7 @@ namespace {
 using testing::HasSubstr;
 using wire::ElementType;
 
-// Other tests of this process find the number as it was.
+// Restores the number for other tests of this process.
 class LoadHandler : public testing::Test {
  protected:
   static constexpr unsigned number = 40;

@@ -10,7 +10,7 @@ TEST(Endpoint, ReadsAsPeopleWriteIt) {
   EXPECT_EQ(to_string(Endpoint{wire::Ipv4Address(10, 1, 0, 255), 17000}), "10.1.0.255:17000");
 }
 
-// As other implementations compute them.
+// The values come from other implementations.
 TEST(RingTag, IsAHashOfPurposeJobAndRank) {
   const JobKey key = {1, 2, 3};
   EXPECT_EQ(ring_tag(key, 7, 2), 0x7edebe85938f2589u);

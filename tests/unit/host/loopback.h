@@ -10,7 +10,7 @@
 
 #include "host/communicator_options.h"
 
-// Ranks in threads of one process, on real sockets of the loopback interface.
+// Runs ranks in threads of one process, on real sockets of the loopback interface.
 namespace tributary::host::test {
 
 inline CommunicatorOptions options_on_loopback(std::uint32_t rank, std::uint32_t world_size,

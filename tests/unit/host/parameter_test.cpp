@@ -40,7 +40,7 @@ TEST(Values, ThatHaveToBeAgreedOnAreNumbersInTheirOrder) {
             (std::vector<std::uint32_t>{4, 4, 1, 0xcbf43926}));  // CRC-32's check value
 }
 
-// What two ranks compare of a parameter, of which they were given these.
+// Returns whether two ranks with these values of a parameter agree.
 bool agree(const std::string& name, const std::string& one, const std::string& other,
            std::uint32_t world_size = 2) {
   const Parameters given{{name, one}};

@@ -11,15 +11,16 @@
 
 #include "system/abstract_address.h"
 
-// What each process that tests on real sockets has for itself, beside others that test at once.
+// Ports and groups that each process with tests on real sockets has for itself, beside others that
+// run at the same time.
 namespace tributary::host::test {
 
-// Below this, so that there is enough for each.
+// Numbers are below this limit, so that each process has enough ports.
 constexpr std::uint32_t most_processes = 16;
 
-// The least number that no other process has. A name of an abstract Unix socket holds it, which
-// stays open: the kernel takes it back with the process. It counts within the network namespace, as
-// ports do.
+// Returns the least number that no other process has. A name of an abstract Unix socket holds it,
+// which stays open: the kernel takes it back with the process. It counts within the network
+// namespace, as ports do.
 inline std::uint32_t process_number() {
   static const std::uint32_t own = [] {
     const int holder = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
@@ -48,8 +49,8 @@ inline bool is_free_on_loopback(std::uint16_t port) {
   return free;
 }
 
-// The first of so many ports of the loopback for listening. Below those that Linux gives to
-// connections, any of which could be taken a moment later.
+// Returns the first of so many ports of the loopback interface for listening. They are below those
+// that Linux gives to connections, any of which could be taken a moment later.
 inline std::uint16_t next_ports(std::uint16_t count = 1) {
   constexpr std::uint32_t first = 18000;
   constexpr std::uint32_t ports = 14000 / most_processes;
@@ -67,7 +68,7 @@ inline std::uint16_t next_ports(std::uint16_t count = 1) {
   }
 }
 
-// A multicast group that no other test uses.
+// Returns a multicast group that no other test uses.
 inline std::string next_multicast_group() {
   constexpr std::uint32_t groups = 0x10000 / most_processes;
   static std::atomic<std::uint32_t> taken = 0;

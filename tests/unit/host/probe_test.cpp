@@ -16,7 +16,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Only says of which job it is: attempts of these tests do not use it.
+// A runner that only has a job: attempts in these tests do not use it.
 class IdleRunner final : public Runner {
  public:
   IdleRunner() { job_.peers.resize(2); }

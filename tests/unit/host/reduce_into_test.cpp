@@ -8,7 +8,7 @@
 namespace tributary::host::test {
 namespace {
 
-// Longer than what is widened at a time, and cut anywhere.
+// Vectors are longer than the part that is widened at a time, and end anywhere.
 TEST(ReduceInto, AddsVectorsOfEveryLength) {
   using wire::Operator;
   for (const auto type :

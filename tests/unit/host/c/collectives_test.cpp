@@ -61,7 +61,7 @@ TEST(CCollectives, AReductionIsTheRootsAlone) {
 
 TEST(CCollectives, AnAllgatherHasEachRanksPartAtItsPlace) {
   run_c_world(world, [](tributary_comm* comm) {
-    // An odd number of odd sizes, in a buffer that is full of something else.
+    // The buffer has an odd size and is full of other values.
     const std::vector<std::int8_t> in(7, static_cast<std::int8_t>(own(comm)));
     std::vector<std::int8_t> out(7 * world, -1);
     ASSERT_EQ(tributary_allgather(comm, in.data(), out.data(), in.size(), TRIBUTARY_I8),
@@ -108,7 +108,7 @@ TEST(CCollectives, ManyAreInFlightWhileTheCallerComputes) {
                                      TRIBUTARY_F32, TRIBUTARY_SUM, &requests[i]),
                 TRIBUTARY_SUCCESS);
     }
-    // Whoever blocks comes behind what is posted.
+    // A blocking call comes after the posted ones.
     float last = 1;
     ASSERT_EQ(tributary_allreduce(comm, &last, &last, 1, TRIBUTARY_F32, TRIBUTARY_SUM),
               TRIBUTARY_SUCCESS);
@@ -243,7 +243,7 @@ TEST(CCollectives, WhatOneRankRefusesIsNoLaterOne) {
 
 TEST(CCollectives, SeveralThreadsShareOne) {
   run_c_world(2, [](tributary_comm* comm) {
-    // All alike, so that it does not matter whose comes first.
+    // All calls are alike, so that their order does not matter.
     run_ranks(4, [comm](std::uint32_t) {
       for (int i = 0; i < 20; ++i) {
         std::int32_t value = 1;
@@ -275,7 +275,7 @@ TEST(CCollectives, WhatMakesNoSenseIsRefused) {
     EXPECT_EQ(tributary_allreduce(comm, nullptr, nullptr, 0, TRIBUTARY_F32, TRIBUTARY_SUM),
               TRIBUTARY_SUCCESS)
         << "an empty vector";
-    // What was refused on all ranks leaves them in step.
+    // A call that is refused on all ranks leaves them in step.
     EXPECT_EQ(tributary_allreduce(comm, &value, &value, 1, TRIBUTARY_F32, TRIBUTARY_SUM),
               TRIBUTARY_SUCCESS);
     EXPECT_EQ(value, 2);
@@ -287,7 +287,7 @@ TEST(CCollectives, AnAbortEndsWhatIsOutstanding) {
   run_c_world(2, [](tributary_comm* comm) {
     std::int32_t value = 1;
     if (tributary_comm_rank(comm) == 1) {
-      // The other one's neighbour in the ring notices, without a deadline.
+      // The neighbour in the ring notices the end of the other rank, without a deadline.
       EXPECT_NE(tributary_allreduce(comm, &value, &value, 1, TRIBUTARY_I32, TRIBUTARY_SUM),
                 TRIBUTARY_SUCCESS);
       return;

@@ -13,7 +13,8 @@
 namespace tributary::host::test {
 namespace {
 
-// What each rank is told when they meet; `change` changes a rank's options.
+// Expects this result and message on each rank at the rendezvous; `change` changes a rank's
+// options.
 void expect_refused(std::uint32_t ranks, tributary_result result, const std::string& reason,
                     const std::function<void(std::uint32_t, tributary_options*)>& change) {
   Gatherers meeting(ranks);
@@ -49,7 +50,7 @@ TEST(CCommunicators, AVariableThatThereIsNotIsNamed) {
                  });
 }
 
-// Trees are set up for one job: the ranks of a part cannot have them, too.
+// Trees are set up for one job, so the ranks of a part cannot have them as well.
 TEST(CCommunicators, OptionsOfAPartLeaveOutWhatIsSetUpForTheJob) {
   Gatherers meeting(2);
   run_ranks(2, [&](std::uint32_t rank) {
@@ -69,7 +70,7 @@ TEST(CCommunicators, OptionsOfAPartLeaveOutWhatIsSetUpForTheJob) {
   EXPECT_EQ(tributary_options_for_part(nullptr), TRIBUTARY_INVALID_ARGUMENT);
 }
 
-// As whoever names one wants.
+// The user who names an algorithm wants no other.
 TEST(CCommunicators, PartsOfANamedAlgorithmDoNotMeasure) {
   const auto part_of = [](const std::string& algorithm) {
     CommunicatorOptions options;

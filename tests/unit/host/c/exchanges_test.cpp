@@ -30,7 +30,7 @@ struct DestroyExchange {
 };
 using CExchange = std::unique_ptr<tributary_gradient_exchange, DestroyExchange>;
 
-// A replica that adds up what it gets, and remembers who was in it.
+// A replica that adds up the sums that it gets, and records whose gradients were in them.
 struct CReplica {
   std::vector<float> parameters = std::vector<float>(2, 0.0F);
   std::vector<std::uint64_t> contributors;
@@ -83,7 +83,7 @@ void c_offer_all(const CExchange& exchange, float value) {
   }
 }
 
-// How it ends.
+// Does one iteration, and returns its result.
 tributary_result c_iterate(const CExchange& exchange, float value) {
   const auto entered = tributary_gradient_exchange_enter(exchange.get(), nullptr);
   if (entered != TRIBUTARY_SUCCESS) {
@@ -239,7 +239,7 @@ TEST(CExchange, EndsWhereASumCannotBeApplied) {
   });
 }
 
-// As an interpreter does when it was interrupted.
+// An interpreter gives up in this way when it was interrupted.
 TEST(CExchange, IsGivenUpByWhoIsAskedWhileItWaits) {
   std::atomic<bool> given_up = false;
   run_c_world(2, [&](tributary_comm* comm) {

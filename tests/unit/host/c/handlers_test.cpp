@@ -15,7 +15,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// Other tests of this process find the number as it was.
+// Restores the number for other tests of this process.
 class CHandlers : public testing::Test {
  protected:
   static constexpr unsigned number = 42;

@@ -95,7 +95,7 @@ TEST_F(ElasticWorldsOfC, RegroupWithANewcomer) {
   });
 }
 
-// That a member is gone would not be why.
+// The end of a member must not be the reason.
 TEST_F(ElasticWorldsOfC, EndRequestsThatAreLateAtOnce) {
   constexpr int requests = 20;
   const auto comm = create(0, "elastic", 1);

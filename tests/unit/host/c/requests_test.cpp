@@ -46,7 +46,7 @@ TEST(CRequestDeadlines, NameWhatIsMissingAndEndTheRing) {
   std::atomic<bool> given_up = false;
   run_c_world(2, [&](tributary_comm* comm) {
     std::int32_t value = 1;
-    // So long that each rank needs what the other one makes of its own.
+    // The vector is so long that each rank needs the other one's progress.
     std::vector<std::int32_t> values(10'000, 1);
     if (tributary_comm_rank(comm) == 1) {
       given_up.wait(false);
@@ -92,7 +92,7 @@ TEST(CRequestDeadlines, ThatAreNotMetCostNothing) {
   });
 }
 
-// A rank alone: over Canary the collective has a number of its own.
+// A rank is alone with this collective, which over Canary has a number of its own.
 TEST(CRequestDeadlines, LeaveLaterCollectivesOverCanaryAlone) {
   std::atomic<bool> given_up = false;
   run_c_world(
@@ -135,7 +135,7 @@ TEST(CRequestDeadlines, BeforeItsTurnABarrierCountsOverCanary) {
       use_canary);
 }
 
-// Sums are right or they fail, whoever gives up what.
+// Whichever collective a rank gives up, sums are right or fail.
 TEST(CRequestDeadlines, NeverMakeAWrongSum) {
   constexpr std::uint32_t ranks = 3;
   std::atomic<int> succeeded = 0;
@@ -181,7 +181,7 @@ TEST(CRequestDeadlines, EndWhatWaitsForItsTurnAtOnce) {
       given_up.wait(false);
     }
     std::array<tributary_request*, 4> requests{};
-    // In a group, so that nothing begins before its deadline is there.
+    // The group has nothing begin before its deadline is set.
     ASSERT_EQ(tributary_group_begin(comm), TRIBUTARY_SUCCESS);
     ASSERT_EQ(
         tributary_ireduce(comm, &first, &first, 1, TRIBUTARY_I32, TRIBUTARY_SUM, 0, &requests[0]),
@@ -206,7 +206,7 @@ TEST(CRequestDeadlines, EndWhatWaitsForItsTurnAtOnce) {
     }
     EXPECT_EQ(tributary_wait(&requests[0]), TRIBUTARY_SUCCESS) << tributary_last_error();
     EXPECT_EQ(first, tributary_comm_rank(comm) == 0 ? 3 : 2);
-    // All ranks gave them up, so that these are in step.
+    // All ranks gave them up, so that they are in step.
     std::int32_t last = 1;
     EXPECT_EQ(sum_up(comm, last), TRIBUTARY_SUCCESS) << tributary_last_error();
     EXPECT_EQ(last, 2);
@@ -320,7 +320,7 @@ TEST(CWaitAny, HasItsRules) {
   EXPECT_EQ(tributary_wait_any(nullptr, 0, nullptr), TRIBUTARY_INVALID_ARGUMENT);
 }
 
-// What a completion has been told.
+// The arguments of a completion's call.
 struct Heard {
   std::atomic<int> times = 0;
   tributary_result result = TRIBUTARY_IN_PROGRESS;

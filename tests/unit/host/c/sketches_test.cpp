@@ -130,7 +130,7 @@ TEST(CSketches, ASketchMayEndBeforeItsCollectives) {
   });
 }
 
-// Its buffer is the caller's again at once, and so it is not looked at when its turn comes.
+// Its buffer belongs to the caller again at once, so it must not be read when its turn comes.
 TEST(CSketches, OneThatWasGivenUpBeforeItsTurnLeavesItsBufferAlone) {
   run_c_world(2, [&](tributary_comm* comm) {
     const auto sketch = c_sketch();

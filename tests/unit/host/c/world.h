@@ -16,7 +16,7 @@
 #include "../loopback.h"
 #include "host/c/tributary.h"
 
-// Ranks in threads of one process, which meet by their memory, as C has them.
+// Ranks of the C interface in threads of one process, which meet through its memory.
 namespace tributary::host::test {
 
 struct DestroyOptions {
@@ -28,7 +28,7 @@ struct DestroyComm {
 };
 using CComm = std::unique_ptr<tributary_comm, DestroyComm>;
 
-// Of the loopback, where no switch adds up.
+// Options for the loopback interface, on which no switch adds up.
 inline COptions c_options(std::uint32_t rank) {
   tributary_options* options = nullptr;
   EXPECT_EQ(tributary_options_create(&options), TRIBUTARY_SUCCESS);
@@ -41,7 +41,7 @@ inline COptions c_options(std::uint32_t rank) {
   return COptions(options);
 }
 
-// What threads gather by.
+// The allgather of the threads.
 class Gatherers {
  public:
   explicit Gatherers(std::uint32_t ranks) : ranks_(ranks), barrier_(ranks) {}

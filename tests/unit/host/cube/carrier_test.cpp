@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Ranks with several interfaces, on real sockets between addresses of the loopback interface.
+// Tests ranks with several interfaces, on real sockets between addresses of the loopback interface.
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -118,7 +118,7 @@ TEST(Cube, ARankThatRefusedACallIsNotTakenForPartOfTheNext) {
   });
 }
 
-// One has gone: all others say who, though half of them are no neighbours of it.
+// One rank has gone: all others name it, though half of them are no neighbours of it.
 TEST(Cube, ARankThatEndsIsNamedByAll) {
   std::mutex mutex;
   std::vector<std::string> said;
@@ -168,7 +168,7 @@ TEST(Cube, ARankThatDoesNotComeIsNamedByTheDeadline) {
   });
 }
 
-// As `create` says of options that cannot be.
+// Returns the message of `create` about impossible options.
 std::string refusal(const World& world, const std::string& interfaces = "") {
   auto options = options_of(world, 0, next_ports());
   if (!interfaces.empty()) {

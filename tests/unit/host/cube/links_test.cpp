@@ -47,7 +47,7 @@ TEST_F(CubeLinks, LastWordsAreHeardWhenAllOfThemHaveCome) {
   EXPECT_FALSE(link_.has_ended);
 }
 
-// A collective may have read the beginning of them for that of the next one.
+// A collective may have read their beginning as that of the next frame.
 TEST_F(CubeLinks, LastWordsAreHeardWhoseHeaderWasRead) {
   const wire::Bytes words(words_);
   std::ranges::copy(words.first(5), writable_bytes_of(link_.header.frame).begin());

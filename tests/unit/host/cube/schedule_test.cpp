@@ -28,7 +28,7 @@ struct Shape {
   std::uint32_t interfaces;
 };
 
-// An allreduce in memory, in which everybody moves a random number of bytes at a time.
+// An allreduce in memory, in which every rank moves a random number of bytes at a time.
 class MemoryCube {
  public:
   MemoryCube(const Shape& shape, std::size_t count, ElementType type, Operator op, bool in_place)
@@ -98,7 +98,7 @@ TEST_P(CubeShapes, ReduceEveryLength) {
   }
 }
 
-// Whoever was faster, and the same on all ranks.
+// The bits do not depend on who was faster, and are the same on all ranks.
 TEST_P(CubeShapes, HaveTheSameBitsEveryTime) {
   MemoryCube once(GetParam(), 20011, ElementType::f32, Operator::sum, false);
   MemoryCube again(GetParam(), 20011, ElementType::f32, Operator::sum, true);
@@ -110,7 +110,8 @@ TEST_P(CubeShapes, HaveTheSameBitsEveryTime) {
   EXPECT_EQ(once.results(), again.results());
 }
 
-// 2 (n - 1)/n of a vector in all, as round a ring, but each interface has its share of it.
+// A rank sends 2 (n - 1)/n of a vector in all, as in a ring, but each interface has its share of
+// it.
 TEST_P(CubeShapes, SendEachByteOnceOverOneInterface) {
   const auto& [kind, ranks, interfaces] = GetParam();
   const std::size_t share = 64;  // elements
@@ -160,7 +161,7 @@ TEST(CubeFrames, RanksThatDisagreeFindOut) {
   }
 }
 
-// Who is no neighbour of the one that failed hears of it through others.
+// A rank that is no neighbour of the failed one hears of the failure through others.
 TEST(CubeFrames, LastWordsGoRound) {
   MemoryCube cube({Kind::bcube, 9, 2}, 90000, ElementType::f32, Operator::sum, true);
   cube.world().send(4, 0, 30000);  // a frame is cut
@@ -174,7 +175,8 @@ TEST(CubeFrames, LastWordsGoRound) {
   }
 }
 
-// Who has all that it needs of a neighbour hears of its failure, in a call that others hold up.
+// A rank that has all that it needs of a neighbour hears of its failure in a call that others
+// delay.
 TEST(CubeFrames, LastWordsAreHeardBehindAllElements) {
   MemoryCube cube({Kind::bcube, 4, 2}, 1000, ElementType::f32, Operator::sum, true);
   cube.world().cut_stream(0, 0);  // between 0 and 1
@@ -188,7 +190,7 @@ TEST(CubeFrames, LastWordsAreHeardBehindAllElements) {
   }
 }
 
-// Whoever is done begins the next call while others are still in this one.
+// A rank that has finished begins the next call while others are still in this one.
 TEST(CubeFrames, TheNextCallMayComeEarly) {
   std::vector<float> values(4 * 100, 1.0f);
   CubeWorld world(Kind::mesh, 2, 1);

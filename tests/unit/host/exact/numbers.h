@@ -13,7 +13,7 @@
 #include "host/element_types.h"
 #include "unit/host/values.h"
 
-// Numbers of every float type, and what is known of the formats by their standards.
+// Numbers of every float type, and properties of the formats by their standards.
 namespace tributary::host::exact::test {
 
 inline constexpr std::array float_types = {wire::ElementType::f32,    wire::ElementType::f64,
@@ -58,7 +58,7 @@ inline long double spacing(long double value, wire::ElementType type) {
   return std::ldexp(1.0L, std::max(exponent, least));
 }
 
-// Numbers of a few octaves, with as many bits as the type has.
+// Draws numbers of a few octaves, with as many bits as the type has.
 template <typename T>
 std::vector<T> drawn(std::size_t count, std::mt19937_64& random, int octaves = 8) {
   std::uniform_real_distribution<double> mantissa(0.5, 1);

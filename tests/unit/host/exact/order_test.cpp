@@ -18,7 +18,7 @@ namespace {
 using wire::ElementType;
 using wire::Operator;
 
-// All bits that there are, or some of all magnitudes.
+// Returns all bit patterns, or some of all magnitudes.
 template <typename Bits>
 std::vector<Bits> many_bits() {
   std::vector<Bits> all;

@@ -82,7 +82,7 @@ void expect_room(ElementType type, std::int32_t exponent) {
   EXPECT_EQ(integer(1), -integer(0)) << name;
 }
 
-// Exponents come from the network: none of them has an outcome that is undefined.
+// Exponents come from the network: none of them may lead to undefined behaviour.
 TEST(Quantiser, IntegersHaveRoomWhateverTheExponents) {
   for (const auto exponent : {std::numeric_limits<std::int32_t>::min(), -2000, -3, 0, 2000,
                               std::numeric_limits<std::int32_t>::max()}) {

@@ -42,7 +42,7 @@ TEST(Manner, FollowsFromTypeAndOperator) {
   EXPECT_EQ(manner(ElementType::f32, Operator::bit_or), Manner::as_it_is) << "there is none";
 }
 
-// Drawn for each rank.
+// Draws the contribution of each rank.
 template <typename T>
 std::vector<Elements> inputs(std::size_t ranks, std::size_t count, std::uint64_t seed) {
   std::mt19937_64 random(seed);
@@ -70,7 +70,7 @@ TEST(Steps, MakeTheSameBitsInAnyOrderAndInAnyPlace) {
   }
 }
 
-// As docs/reference/library.md says: off by half a unit of each rank, and by half of what is
+// The bound of docs/reference/library.md: half a unit of each rank, and half of the distance
 // between two numbers of the type.
 template <typename T>
 void expect_near(ElementType type, std::size_t ranks, std::size_t count) {
@@ -94,7 +94,7 @@ void expect_near(ElementType type, std::size_t ranks, std::size_t count) {
   }
 }
 
-// Of numbers up to 1, so that all chunks have the exponent 1 or a lower one.
+// Numbers are at most 1, so that all chunks have the exponent 1 or a lower one.
 TEST(Steps, SumsAreAsExactAsPromised) {
   for (const std::size_t ranks : {2u, 3u, 8u}) {
     for (const auto type : float_types) {
@@ -195,7 +195,7 @@ TEST(Steps, MarksAreCarriedOnlyWhereThereAreAny) {
   EXPECT_EQ(World(call_of(0, ElementType::f32), {{}, {}}).carry_out(random), 0);
 }
 
-// The steps of a call that was refused: without a look at any buffer.
+// Returns the steps of a call that was refused, which read no buffer.
 std::vector<Step> refused(const Call& call) {
   Scratch scratch;
   Steps steps(call, 0, 8, scratch);
@@ -222,7 +222,8 @@ TEST(Steps, LongVectorsGoInPiecesOfWholeChunks) {
             2u);
 }
 
-// Who gives up in some step counts as many collectives, of the same shape, as who refuses the call.
+// A rank that gives up in some step counts as many collectives, of the same shape, as one that
+// refuses the call.
 TEST(Steps, WhoGivesUpCountsTheRest) {
   const auto in = inputs<float>(1, 300, 7);
   auto call = call_of(300, ElementType::f32);

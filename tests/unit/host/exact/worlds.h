@@ -18,8 +18,8 @@
 #include "reduce/combine.h"
 #include "unit/host/values.h"
 
-// Whole worlds of ranks that carry out a collective in steps, and what would carry each of these:
-// a reduction by the book, in an order that is drawn.
+// Whole worlds of ranks that carry out a collective in steps, and a plain reduction in random order
+// that carries out each step.
 namespace tributary::host::exact::test {
 
 using host::test::Elements;
@@ -49,7 +49,7 @@ std::vector<T> values_of(const Elements& bytes) {
 // One call of the ranks, all in the same step.
 class World {
  public:
-  // `in` by rank. In place: the results replace what is given.
+  // `in` has the inputs by rank. In place the results replace the inputs.
   World(const Call& shape, std::vector<Elements> in, bool in_place = false)
       : in_(std::move(in)), out_(in_), scratch_(in_.size()) {
     const auto ranks = static_cast<std::uint32_t>(in_.size());
@@ -61,7 +61,7 @@ class World {
     }
   }
 
-  // To the end. Returns how many collectives were carried out.
+  // Carries out all steps, and returns the number of collectives.
   int carry_out(Random& random) {
     int carried = 0;
     for (auto calls = next(); !calls.empty(); calls = next()) {
@@ -74,7 +74,7 @@ class World {
   const Elements& in(std::size_t rank) const { return in_[rank]; }
 
  private:
-  // The next step that is needed, of all ranks; nothing after the last.
+  // Returns the next step of all ranks, or nothing after the last.
   std::vector<Call> next() {
     for (;;) {
       std::vector<Call> calls;
@@ -142,7 +142,7 @@ inline Call call_of(std::size_t count, wire::ElementType type,
   return {collective, {nullptr, nullptr, count, type, op}, root};
 }
 
-// The result of all ranks, after a check that they have the same one.
+// Returns the result, after a check that all ranks have the same one.
 inline Elements reduced(const Call& shape, const std::vector<Elements>& in,
                         std::uint64_t seed = 1) {
   Random random(seed);

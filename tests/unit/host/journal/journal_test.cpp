@@ -27,7 +27,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// A file that is not there, and is gone afterwards.
+// A file that does not exist before, and is removed afterwards.
 class JournalFile : public testing::Test {
  protected:
   JournalFile() : path_(std::filesystem::temp_directory_path() / name()) {}
@@ -38,7 +38,7 @@ class JournalFile : public testing::Test {
     options.set("timeline", path_.string());
     return options;
   }
-  // As Perfetto does, which closes the array by itself.
+  // Reads the events as Perfetto does, which closes the array by itself.
   std::vector<nlohmann::json> events(const std::string& phase) const {
     std::stringstream text;
     text << std::ifstream(path_).rdbuf() << "{}]";
@@ -51,7 +51,7 @@ class JournalFile : public testing::Test {
     return found;
   }
 
-  // What is said of rows, by events of that name.
+  // Returns the descriptions of rows, by events of that name.
   std::vector<nlohmann::json> described(const std::string& how) const {
     auto all = events("M");
     std::erase_if(all, [&](const nlohmann::json& event) { return event["name"] != how; });

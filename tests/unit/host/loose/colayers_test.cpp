@@ -15,7 +15,7 @@ namespace {
 
 using Layers = std::vector<std::size_t>;
 
-// When the last sum of groups ends, as a simulation.
+// Simulates groups, and returns when the last sum ends.
 double end_of(const std::vector<double>& ready_s, const Layers& elements, const SumCost& cost,
               const Layers& ends) {
   double now = 0;

@@ -187,7 +187,7 @@ TEST(Rounds, WhoMissesTooManySumsGetsParametersAndItsGradientCounts) {
   world.enter(1, 1);
 }
 
-// As where it looks how well its model does.
+// A rank does this where it evaluates its model.
 TEST(Rounds, WhoMissesSumsBetweenIterationsGetsParametersAsWell) {
   World world(2, 1, asp(3));
   world.iterate(1, 0);
@@ -246,7 +246,7 @@ TEST(Rounds, AreOverWhenAllHaveClosed) {
   EXPECT_TRUE(world[1].is_over());
 }
 
-// It closes while it still applies what came before it fell behind.
+// A rank closes while it still applies sums that came before it fell behind.
 TEST(Rounds, AreNotOverBeforeWhoIsBehindHasParameters) {
   World world(2, 1, asp(1));
   world.enter(1, 0);

@@ -14,7 +14,7 @@
 
 namespace tributary::host::test {
 
-// Ranks whose words are put together at once.
+// Ranks whose messages are combined at once.
 class World {
  public:
   World(std::uint32_t ranks, std::size_t layers, const LooseRule& rule) : layers_(layers) {
@@ -58,7 +58,7 @@ class World {
       ranks_[rank].offer(layer);
     }
   }
-  // A whole iteration that nobody holds up.
+  // Does a whole iteration that no rank delays.
   void iterate(std::uint32_t rank, std::uint64_t iteration) {
     enter(rank, iteration);
     offer_all(rank);

@@ -33,7 +33,7 @@ TEST_F(SecretElasticWorlds, TurnAwayStrangers) {
   }
   EXPECT_EQ(members[0]->membership().waiting, 0u);
   EXPECT_THAT(said(), HasSubstr("turned away from 127.0.0.1"));
-  // Who knows it is taken in.
+  // A process that knows the secret is taken in.
   members.resize(3);
   {
     const auto thread = joining(2, members[2]);
@@ -54,7 +54,7 @@ TEST_F(ElasticWorlds, TurnAwayWhoHasOtherOptions) {
   expect_sums(members);
 }
 
-// What all have alike may depend on how many there are, which a newcomer does not know.
+// Data that all share may depend on the size of the world, which a newcomer does not know.
 TEST_F(ElasticWorlds, LetInWhoHasTheSameShareOfAWorldOfAnotherSize) {
   const auto group = next_multicast_group();
   const auto share = [&](CommunicatorOptions& options) {

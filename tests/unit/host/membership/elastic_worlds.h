@@ -22,7 +22,7 @@
 #include "host/communicator.h"
 #include "host/membership/keeper.h"
 
-// Elastic worlds on real sockets of the loopback interface, with a keeper in a thread.
+// Runs elastic worlds on real sockets of the loopback interface, with a keeper in a thread.
 namespace tributary::host::test {
 
 using namespace std::chrono_literals;
@@ -59,7 +59,7 @@ class ElasticWorlds : public testing::Test {
     return said_;
   }
 
-  // Of process number `process`, each of which has an address of its own.
+  // Returns the options of process number `process`, each of which has an address of its own.
   CommunicatorOptions options_of(std::uint32_t process, std::uint32_t world_size) const {
     auto options = options_on_loopback(process, world_size, keeper_.place().port);
     options.algorithm = "canary";  // the loopback has no switch that aggregates
@@ -92,7 +92,7 @@ class ElasticWorlds : public testing::Test {
     EXPECT_TRUE(made) << made.error().message;
     return made ? std::optional(std::move(*made)) : std::nullopt;
   }
-  // All that are there, at once.
+  // Regroups all present members at once.
   static void regroup(Members& members, std::uint32_t world_size = 0) {
     run_ranks(static_cast<std::uint32_t>(members.size()), [&](std::uint32_t i) {
       if (members[i]) {
@@ -112,7 +112,7 @@ class ElasticWorlds : public testing::Test {
     ASSERT_EQ(member.membership().waiting, count);
   }
 
-  // The sum over all that are there is exact, on all of them.
+  // Expects that the sum over all present members is exact on all of them.
   static void expect_sums(Members& members) {
     std::uint32_t ranks = 0;
     for (const auto& member : members) {

@@ -24,7 +24,7 @@ namespace {
 using testing::HasSubstr;
 using namespace std::chrono_literals;
 
-// All that the process may have, as long as this exists.
+// Takes all descriptors that the process may have, while it exists.
 class NoDescriptors {
  public:
   NoDescriptors() {

@@ -22,7 +22,7 @@ class MemberStates : public testing::Test {
     const auto text = bytes_of_text(why);
     return known_.hear({WordKind::dismissed, {text.begin(), text.end()}});
   }
-  // Of who waits for a place after that.
+  // Returns the error of a process that waits for a place after this epoch.
   Error::Code error_after(std::uint64_t epoch) const {
     return known_.place_after(epoch)->error().code;
   }

@@ -24,7 +24,7 @@
 #include "host/setup.h"
 #include "host/transport/tcp.h"
 
-// A member beside others that do not do what members do, and beside keepers that are none.
+// Tests a member beside others that break the protocol, and with false keepers.
 namespace tributary::host::test {
 namespace {
 
@@ -52,7 +52,7 @@ class LoneMembers : public testing::Test {
   Communicator found() const {
     return std::move(*Communicator::create(options_of(0, Membership::elastic)));
   }
-  // Somebody who joins, and does what the test says.
+  // Returns a process that joins, and does what the test says.
   std::shared_ptr<Member> stranger(const Communicator& member) const {
     MemberHello hello;
     hello.joins = 1;
@@ -119,7 +119,7 @@ TEST_F(LoneMembers, AreNotToWaitForMoreThanAWorldCanHave) {
   expect_a_sum_over(member, 1);
 }
 
-// As any thread may: for the sanitizers.
+// Any thread may abort them; this test is for the sanitizers.
 TEST_F(LoneMembers, MayBeAbortedWhileTheyRegroup) {
   run_ranks(2, [&](std::uint32_t rank) {
     auto options = options_of(rank, Membership::elastic);
@@ -172,7 +172,7 @@ TEST_F(AbortedMembers, WaitNoLongerForOthersToMeet) {
   expect_regroup_to_end(2);
 }
 
-// Gone when all know where it is, and before it has come there or others have come to it.
+// A member that ends when all know its address, before it has connected to others or others to it.
 class GoneWhileTheyMeet : public LoneMembers {
  protected:
   static void tell_where_it_is_and_go(std::shared_ptr<Member> member, std::uint64_t epoch,
@@ -225,7 +225,7 @@ TEST_F(GoneWhileTheyMeet, Rank0IsNotWaitedForByOthers) {
   expect_a_sum_over(*left, 1);
 }
 
-// As it is by a keeper to which many strangers have come, or that is just ending.
+// A keeper does this when it has many strangers' connections, or when it is ending.
 TEST(Members, ComeAgainWhenTheyAreClosedOut) {
   const Endpoint place{loopback, next_ports()};
   std::jthread keeping([&] {

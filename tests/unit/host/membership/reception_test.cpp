@@ -26,7 +26,7 @@ class Receptions : public testing::Test {
 
   static void SetUpTestSuite() { ASSERT_GE(::sodium_init(), 0); }
 
-  // Of who founds a world of so many.
+  // Returns the hello of a founder of a world of that size.
   static MemberHello hello(std::uint32_t rank, std::uint32_t world_size) {
     MemberHello hello;
     hello.options.rank = rank;
@@ -100,7 +100,7 @@ TEST_F(Receptions, SayNothingToWhoSpeaksAnotherProtocol) {
   EXPECT_TRUE(reception_.take().empty());
 }
 
-// Also if it never takes in that it is none.
+// This also holds if the sender never reads that it was refused.
 TEST_F(Receptions, CountWhoSaysNonsenseForNoMember) {
   found(2);
   say(11, processes_.at(11).stream.write({WordKind::place, {}}));

@@ -15,7 +15,7 @@ using namespace std::chrono_literals;
 
 constexpr Time start{1000s};
 
-// A keeper's roster, and what it has told each connection since it was last looked at.
+// A keeper's roster, and its messages to each connection since the last look.
 class Rosters : public testing::Test {
  protected:
   static MemberHello hello(bool joins, std::uint32_t rank = 0, std::uint32_t world_size = 1) {
@@ -51,7 +51,7 @@ class Rosters : public testing::Test {
       told_[to].push_back(std::move(word));
     }
   }
-  // The last word to that connection; the look before must have been after it.
+  // Returns the last message to that connection.
   const Word* last(Roster::Id id) const {
     const auto found = told_.find(id);
     return found == told_.end() ? nullptr : &found->second.back();
@@ -106,7 +106,7 @@ TEST_F(Rosters, FoundersThatCannotBeAreTurnedAway) {
   roster_.come(23, other, "e");
   look();
   EXPECT_NE(text_to(23, WordKind::dismissed).find("another version"), std::string::npos);
-  // None of that is in the way of the true ones.
+  // None of this disturbs the true members.
   roster_.come(11, hello(false, 1, 3), "f");
   roster_.come(12, hello(false, 2, 3), "g");
   look();
@@ -128,7 +128,7 @@ TEST_F(Rosters, WhoIsGoneIsToldOfAndLeftOut) {
   look();
   EXPECT_EQ(text_to(10, WordKind::ended), "rank 1 at 10.0.0.1 is gone");
   EXPECT_EQ(text_to(12, WordKind::ended), "rank 1 at 10.0.0.1 is gone");
-  // Once.
+  // A member may regroup once.
   EXPECT_TRUE(regroup(12, 1));
   look();
   EXPECT_TRUE(told_.empty());
@@ -136,7 +136,7 @@ TEST_F(Rosters, WhoIsGoneIsToldOfAndLeftOut) {
   look();
   EXPECT_EQ(place_of(10), "2/0 of 2, 0 new");
   EXPECT_EQ(place_of(12), "2/1 of 2, 0 new");
-  // And of each membership.
+  // It may do so once in each membership.
   EXPECT_TRUE(regroup(12, 2));
   look();
   EXPECT_EQ(text_to(10, WordKind::ended), "rank 1 at 10.0.0.2 has called regroup()");
@@ -214,7 +214,7 @@ TEST_F(Rosters, WhoDoesNotCallIsLeftBehindAndToldSo) {
   EXPECT_EQ(place_of(12), "2/1 of 2, 0 new");
   EXPECT_FALSE(regroup(11, 1));
   EXPECT_FALSE(share(11, 2, "x"));
-  // That it goes then ends nothing.
+  // Its end then ends no membership.
   look();
   roster_.leave(11, start);
   look();
@@ -330,7 +330,7 @@ TEST_F(Rosters, AWorldEndsWithItsLastMember) {
   roster_.leave(11, start);
   look();
   EXPECT_NE(text_to(20, WordKind::dismissed).find("has ended"), std::string::npos);
-  // The next one has numbers of its own.
+  // The next world has numbers of its own.
   roster_.come(40, hello(false, 0, 1), "x");
   look();
   EXPECT_EQ(place_of(40), "2/0 of 1, 1 new");

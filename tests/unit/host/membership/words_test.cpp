@@ -46,7 +46,7 @@ TEST_F(Words, ComeInTheirOrderHoweverTheyAreCut) {
   EXPECT_EQ(heard, (std::vector<std::string>{"first", ""}));
 }
 
-// Whether the first word that comes is believed.
+// Returns whether the first message that comes is accepted.
 bool believes(WordStream to, const std::vector<std::byte>& bytes) {
   to.feed(bytes);
   return to.next().has_value();

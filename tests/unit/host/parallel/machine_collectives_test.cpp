@@ -26,7 +26,7 @@ using wire::Operator;
 // The machine of each rank.
 using Placement = std::vector<int>;
 
-// What ranks were told.
+// The lines that ranks were told.
 struct ToldLines {
   std::mutex mutex;
   std::vector<std::string> lines;
@@ -48,7 +48,7 @@ COptions sharing_options(int machine, ToldLines& notices) {
   return options;
 }
 
-// What ranks are told is returned. A rank that gets no communicator has null instead.
+// Returns what ranks are told. A rank that gets no communicator has null instead.
 std::vector<std::string> run_machines(const Placement& layout, const RankBody& body,
                                       const ChangeOptions& change = {}) {
   const auto ranks = static_cast<std::uint32_t>(layout.size());
@@ -101,7 +101,8 @@ TEST_P(Machines, ReduceEveryTypeExactly) {
                                    {ElementType::f64, Operator::min},
                                    {ElementType::i32, Operator::logical_and},
                                    {ElementType::f64_i32, Operator::maxloc}}) {
-      // Fewer than a machine has ranks, odd, and longer than what memory holds.
+      // Lengths are smaller than the number of ranks of a machine, odd, and longer than the shared
+      // memory holds.
       const std::size_t longest = type == ElementType::i64 ? 600001 : 10007;
       for (const std::size_t count : {std::size_t{0}, std::size_t{1}, std::size_t{5}, longest}) {
         auto in = input(rank, count, type, op);
@@ -247,13 +248,13 @@ TEST(MachineCollectives, OneRankOfEachMachineIsOnTheNetwork) {
 }
 
 TEST(MachineCollectives, AreNotThereUnlessAllWantThem) {
-  // Sums are to be the same wherever ranks are.
+  // Sums must be the same wherever ranks are.
   const auto lines = run_machines({0, 0, 1}, meets, [](std::uint32_t, auto* options) {
     tributary_options_set(options, "TRIBUTARY_REPRODUCIBLE", "1");
   });
   EXPECT_TRUE(has_line(lines, ", 3 ranks: ring"));
   EXPECT_FALSE(has_line(lines, "machines]"));
-  // Nobody has to share who has not said so.
+  // A rank does not share unless it was asked to.
   Gatherers meeting(2);
   ToldLines notices;
   run_ranks(2, [&](std::uint32_t rank) {
@@ -305,7 +306,7 @@ const ChangeOptions with_a_long_limit = [](std::uint32_t, tributary_options* opt
   tributary_options_set(options, "TRIBUTARY_DEADLINE", "300s");
 };
 
-// Nobody waits for the time limit, which the test would not bear.
+// No rank waits for the time limit, which is longer than that of the test.
 TEST(MachineCollectives, ARankThatHasGoneIsNoticedAtOnce) {
   run_machines(
       {0, 0, 0},
@@ -335,7 +336,8 @@ TEST(MachineCollectives, AnAbortEndsWhatOthersOfTheMachineWaitFor) {
       with_a_long_limit);
 }
 
-// The first rank of a machine gives up waiting for another machine; who is beside it has no limit.
+// The first rank of a machine gives up waiting for another machine; the other ranks of the machine
+// have no limit.
 TEST(MachineCollectives, WhatFailsBetweenTheMachinesFailsOnAllOfThem) {
   constexpr std::uint64_t limit_ns = 3'000'000'000;
   std::latch failed(2);

@@ -79,7 +79,7 @@ TEST(MachineGroup, FailsForAllWhenOneFailed) {
   });
 }
 
-// Rank 0 is busy for longer than the others would wait for one that is not.
+// Rank 0 is busy for longer than the others would wait for an idle one.
 TEST(MachineGroup, WaitsForWhoShowsProgress) {
   run(places_of(3), 10s, [](const auto& place, Result<MachineGroup> group) {
     ASSERT_TRUE(group);
@@ -140,7 +140,7 @@ TEST(MachineGroup, EndsForAllAtOnce) {
   });
 }
 
-// Also who comes when it is over.
+// This also holds for a rank that comes when the group has ended.
 TEST(MachineGroup, TellsWhoComesLaterWhyItHasEnded) {
   std::latch over(1);
   run(places_of(2), 10s, [&](const auto& place, Result<MachineGroup> group) {
@@ -181,7 +181,7 @@ TEST(MachineGroup, FailsForAllWhenTheyDoDifferentThings) {
   });
 }
 
-// What is late would be taken for what comes next.
+// A late call would be taken for the next one.
 TEST(MachineGroup, EndsWithABarrierThatSomebodyMissed) {
   run(places_of(2), 10s, [](const auto& place, Result<MachineGroup> group) {
     ASSERT_TRUE(group);

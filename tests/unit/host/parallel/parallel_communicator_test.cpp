@@ -14,7 +14,7 @@
 #include "ports.h"
 #include "values.h"
 
-// On real sockets, between addresses of the loopback interface.
+// These tests use real sockets between addresses of the loopback interface.
 namespace tributary::host::test {
 namespace {
 
@@ -71,7 +71,8 @@ TEST_P(Layouts, ReduceEveryTypeExactly) {
                                    {ElementType::f64, Operator::min},
                                    {ElementType::f8e4m3, Operator::sum},
                                    {ElementType::f64_i32, Operator::maxloc}}) {
-      // Shorter than the ranks of a machine, odd, and longer than what shared memory holds.
+      // Lengths are smaller than the number of ranks of a machine, odd, and longer than the shared
+      // memory holds.
       const std::size_t longest = type == ElementType::i64 ? 600001 : 10007;
       for (const std::size_t count : {std::size_t{0}, std::size_t{1}, std::size_t{5}, longest}) {
         const auto in = input(rank, count, type, op);
@@ -173,7 +174,7 @@ TEST_P(Layouts, FailOnAllRanksOfAMachineWithInvalidArguments) {
   });
 }
 
-// They would see other pieces of a vector than elsewhere.
+// Handlers would see other pieces of a vector than elsewhere.
 TEST_P(Layouts, HandlersAreRefused) {
   run([](std::uint32_t, ParallelCommunicator& communicator) {
     std::vector<std::int32_t> data(4);

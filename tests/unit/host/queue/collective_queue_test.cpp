@@ -19,7 +19,7 @@
 #include "unit/host/loopback.h"
 #include "unit/host/ports.h"
 
-// On real sockets, between addresses of the loopback interface.
+// These tests use real sockets between addresses of the loopback interface.
 namespace tributary::host::test {
 namespace {
 
@@ -50,7 +50,7 @@ std::vector<float> tensor(std::uint32_t rank, std::size_t index, std::size_t rou
   return std::vector<float>(1 + 37 * index, static_cast<float>((rank + 1) * (index + 1) + round));
 }
 
-// Of all ranks together.
+// Returns the sum over all ranks.
 float sum_of(std::uint32_t ranks, std::size_t index, std::size_t round) {
   return static_cast<float>(ranks * (ranks + 1) / 2 * (index + 1) + ranks * round);
 }
@@ -243,7 +243,7 @@ TEST(CollectiveQueue, RefusesWhatCannotBe) {
   EXPECT_FALSE(queue->flush());
 }
 
-// A rank that ends without a word ends the queue of the others, with its reason everywhere.
+// A rank that ends silently ends the queues of the others, which all give the reason.
 TEST(CollectiveQueue, EndsWhereACommunicatorFails) {
   const auto port = next_ports();
   run_ranks(3, [=](std::uint32_t rank) {
@@ -252,7 +252,7 @@ TEST(CollectiveQueue, EndsWhereACommunicatorFails) {
     auto communicator = Communicator::create(options);
     ASSERT_TRUE(communicator) << communicator.error().message;
     if (rank == 2) {
-      // Takes part in the others' beginning, and goes.
+      // This rank takes part in the others' start, and ends.
       std::vector<std::int8_t> terms(24);
       EXPECT_TRUE(communicator->broadcast(std::span(terms), 0));
       return;

@@ -42,7 +42,7 @@ TEST(Fuse, KeepsToTheThreshold) {
   EXPECT_EQ(fuse(calls, 0).size(), 4u);
 }
 
-// They may look at more than one element at a time.
+// Handlers may look at more than one element at a time.
 TEST(Fuse, WhatHandlersCombineGoesAlone) {
   auto by_handler = allreduce_of(4);
   by_handler.buffers.op = wire::handler_operator(3);
@@ -60,7 +60,7 @@ TEST(Fuse, OtherCollectivesGoAlone) {
   EXPECT_EQ(batches[2].calls, (Places{2, 4}));
 }
 
-// Of a vector that other floats are part of, sums may have other bits.
+// In a vector together with other floats, sums may have other bits.
 TEST(Fuse, ReproducibleSumsAndProductsOfFloatsGoAlone) {
   auto max = allreduce_of(4);
   max.buffers.op = wire::Operator::max;

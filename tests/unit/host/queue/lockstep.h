@@ -15,8 +15,8 @@
 #include "host/call.h"
 #include "host/queue/ordering.h"
 
-// The ranks of one queue, in virtual time: every step of a cycle on all of them, and what
-// collectives would make of it.
+// Simulates the ranks of one queue in virtual time: every step of a cycle on all of them, and the
+// results of their collectives.
 namespace tributary::host::test {
 
 inline Call allreduce_of(std::size_t count) {
@@ -72,7 +72,7 @@ class Lockstep {
       take(rank);
     }
   }
-  // As many as it takes until nothing more comes of them.
+  // Runs cycles until they no longer change anything.
   void cycles() {
     for (int i = 0; i < 5; ++i) {
       cycle();
@@ -80,7 +80,7 @@ class Lockstep {
   }
 
   Time now{};
-  Duration run_time{};  // of all that is carried out in one cycle
+  Duration run_time{};  // of all collectives of one cycle
   int announcements = 0;
 
  private:

@@ -102,7 +102,7 @@ TEST(Ordering, AnotherShapeUnderTheNameFailsOnAllRanks) {
   EXPECT_EQ(world[1].failed.at("x").code, Error::Code::mismatch);
   EXPECT_NE(world[2].failed.at("x").message.find("(here: allreduce of 9 f32, sum)"),
             std::string::npos);
-  // Who comes later hears of it, and does not go together with what the others post next.
+  // A rank that comes later hears of it, and is not combined with the others' next posting.
   const auto late = world.post(3, "x", 8);
   ASSERT_FALSE(late);
   EXPECT_EQ(late.error().message, world[0].failed.at("x").message);
@@ -297,7 +297,8 @@ TEST(Ordering, AbandonedWorkEndsWithTheError) {
   EXPECT_EQ(outcomes[0].result.error().message, "gone");
 }
 
-// Who has something to say comes at once, who waits soon, and who does not in a while.
+// A rank with a new posting begins a cycle at once, one that waits soon, and an idle one after a
+// while.
 TEST(Ordering, PacesItsCycles) {
   Lockstep world(2, limits);
   auto& idle = world[0].ordering;
@@ -341,7 +342,8 @@ TEST(Ordering, ForgetsNamesThatEndedLongAgo) {
   EXPECT_EQ(world.announcements, 3001);
 }
 
-// Whatever the ranks post and whenever, all carry out the same in one order, and nothing is lost.
+// Whatever and whenever ranks post, all carry out the same collectives in one order, and none is
+// lost.
 TEST(Ordering, RandomPostingsRunAlikeOnAllRanks) {
   for (std::uint32_t seed = 0; seed < 10; ++seed) {
     std::mt19937 random(seed);

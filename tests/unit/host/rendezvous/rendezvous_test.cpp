@@ -36,7 +36,7 @@ RendezvousHello hello_of(std::uint32_t rank, std::uint32_t world_size) {
   return hello;
 }
 
-// Rank 0's complaint about a table of rank 0, rank 1 and `hello`.
+// Returns rank 0's complaint about a table of rank 0, rank 1 and `hello`.
 std::string complaint(const RendezvousHello& hello) {
   RendezvousTable table(hello_of(0, 3));
   EXPECT_FALSE(table.add(hello_of(1, 3)));
@@ -152,7 +152,7 @@ Endpoint free_place() {
   return listener->local;
 }
 
-// What a rank knows when all are ready, or why they are not.
+// Returns what a rank knows when all are ready, or why they are not.
 Result<Meeting> meet_fully(const Endpoint& place, const RendezvousHello& hello,
                            const std::string& secret, Time until) {
   auto met = meet(place, hello, secret, until);
@@ -257,7 +257,7 @@ bool is_closed_by(const FileDescriptor& connection, Time until) {
              Error::Code::network;
 }
 
-// Connections that say nothing do not take all of rank 0's descriptors.
+// Connections that send nothing do not take all of rank 0's descriptors.
 TEST(Rendezvous, IdleStrangersAreTurnedAway) {
   const auto place = free_place();
   const auto until = Clock::now() + 10s;
@@ -278,7 +278,7 @@ TEST(Rendezvous, IdleStrangersAreTurnedAway) {
   EXPECT_TRUE(host) << host.error().message;
 }
 
-// Whoever greets like a rank and stays.
+// A stranger that greets like a rank and stays connected.
 class Stranger {
  public:
   Stranger(const Endpoint& place, const RendezvousHello& hello, const RendezvousProof& proof = {},
