@@ -29,7 +29,7 @@ class HandlerSampleTest : public testing::Test {
     Sample::make(problem(rank))->fill(iteration, values.data());
     return values;
   }
-  // Computed without the handler: it takes one away each time.
+  // Computes the total without the handler, which subtracts one for each combination.
   static std::vector<std::int32_t> total(std::size_t iteration) {
     std::vector<std::int32_t> sum(count, -static_cast<std::int32_t>(ranks - 1));
     for (std::uint32_t rank = 0; rank < ranks; ++rank) {
@@ -60,7 +60,7 @@ TEST_F(HandlerSampleTest, NoticesAnotherIterationAndAnotherRank) {
   EXPECT_GT(sample->wrong_inputs(3, input(2, 3).data()), count / 4);
 }
 
-// Within a packet, as a merge of lists expects them.
+// Pairs fall within a packet, as a merge of lists needs it.
 TEST_F(HandlerSampleTest, PairsFall) {
   auto of = problem(0);
   of.type = ElementType::i32_i32;
@@ -71,7 +71,7 @@ TEST_F(HandlerSampleTest, PairsFall) {
   }
 }
 
-// They are f32, whose zeros may have either sign.
+// The elements are f32, whose zeros may have either sign.
 TEST_F(HandlerSampleTest, ZerosOfOpaqueTypesAreAlike) {
   auto of = problem(0);
   of.type = ElementType::opaque8;

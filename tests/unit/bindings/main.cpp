@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-// Only between MPI_Init() and MPI_Finalize() does MPI say how large its types are.
+// MPI tells the sizes of its types only between MPI_Init() and MPI_Finalize().
 int main(int argc, char** argv) {
   ::testing::InitGoogleTest(&argc, argv);
   MPI_Init(&argc, &argv);

@@ -21,7 +21,7 @@ using host::test::run_ranks;
 constexpr int ranks = 2;
 constexpr std::size_t threshold = 1024;
 
-// Ranks in threads of one process have one environment.
+// The ranks are threads of one process, which has one environment.
 class MpiTeam : public ::testing::Test {
  protected:
   MpiTeam() {
@@ -111,7 +111,7 @@ TEST_F(MpiTeam, OnlyTheWorldIsTheJobThatWasSetUp) {
   ::unsetenv("TRIBUTARY_JOB");
 }
 
-// Both have the address of the environment, so they are beside each other.
+// Both ranks have the address of the environment, so they are on one machine.
 TEST_F(MpiTeam, RanksOfAMachineShareItIfTheyWant) {
   for (const bool share : {true, false}) {
     ::testing::internal::CaptureStderr();

@@ -48,7 +48,7 @@ TEST(NestedTooDeep, CountsWhatIsBehindStringsAndComments) {
   }
 }
 
-// By TOML 1.0.0 the first one or two of five closing quotes belong to the string.
+// By TOML 1.0.0 the first one or two of four or five closing quotes belong to the string.
 TEST(NestedTooDeep, KnowsThatAStringOfSeveralLinesMayEndWithQuotes) {
   const auto many = repeated("[", 33);
   for (const auto* const before : {R"("""a"""")", R"("""a""""")", "'''a''''", "'''a'''''"}) {

@@ -33,7 +33,7 @@ class LogQueueTest : public testing::Test {
   }
   ~LogQueueTest() override {
     queue_.reset();
-    close(ends_[0]);  // whoever still writes is told so
+    close(ends_[0]);  // a thread that still writes gets an error
   }
   // Reads until `count` messages have come or are reported missing; they are numbers from 0 on.
   void expect_all_accounted_for(std::uint64_t count) const {

@@ -42,7 +42,7 @@ trees = 2
 share = 0.5
 )";
 
-// The first error of the good file with one thing changed.
+// Returns the first error of the correct file with one change.
 std::string complaint(std::string_view from, std::string_view to) {
   const auto loaded = parse_fabric(replaced(good, from, to), "f.toml");
   return loaded ? "good" : to_string(loaded.error().front());
@@ -142,7 +142,8 @@ TEST(FabricFile, what_contradicts_itself_is_refused) {
   EXPECT_THAT(complaint("share = 0.5", "shar = 0.5"), HasSubstr("did you mean `share`?"));
 }
 
-// The good file with a job of NetReduce, whose hosts have addresses, and `more` of it.
+// Returns the correct file with a job of NetReduce, whose hosts have addresses, and the settings
+// `more`.
 std::string ring_job(const std::string& more, const char* address = "address = \"10.2.1.2\"\n") {
   auto text =
       replaced(good, "port = \"leaf1:h1\"\n", "port = \"leaf1:h1\"\naddress = \"10.1.1.2\"\n");

@@ -16,7 +16,7 @@ PlacedPart part_at(std::size_t sw, std::uint32_t job, std::uint16_t tree,
   return {sw, {job, tree, wire::Ipv4Address(239, 0, 0, 1), {child}, "up", 2, 1, 2}};
 }
 
-// Switches that obey, but for the calls that `fails` picks.
+// Switches that carry out all calls, except those that `fails` picks.
 class Switches {
  public:
   explicit Switches(const std::vector<PlacedPart>& installed) {
@@ -104,7 +104,7 @@ TEST(FabricTransaction, a_switch_that_has_no_room_stops_all) {
   EXPECT_FALSE(done.error().changed);
 }
 
-// Each of the switches fails in turn, with and without having done it.
+// Each of the switches fails in turn, before and after it has made the change.
 TEST(FabricTransaction, whoever_fails_all_have_what_they_had) {
   const auto changes = changes_between(before, after, {7});
   for (const bool lost_answer : {false, true}) {

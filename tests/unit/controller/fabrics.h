@@ -12,7 +12,7 @@
 
 namespace tributary::controller {
 
-// All jobs, or why some do not fit.
+// Places all jobs, or returns why some do not fit.
 inline tl::expected<std::vector<PlacedJob>, std::vector<Refusal>> place(
     const Topology& topology, const std::vector<Job>& jobs,
     const std::vector<PlacedPart>& installed, GroupRange groups) {
@@ -89,7 +89,7 @@ inline Topology three_levels(std::size_t pods, std::size_t cores) {
 inline constexpr GroupRange test_groups{wire::Ipv4Address(239, 192, 0, 1),
                                         wire::Ipv4Address(239, 192, 255, 255)};
 
-// What the switches have once these are installed.
+// Returns the parts that the switches have once these jobs are installed.
 inline std::vector<PlacedPart> installed(const std::vector<PlacedJob>& jobs) {
   std::vector<PlacedPart> parts;
   for (const PlacedJob& job : jobs) {

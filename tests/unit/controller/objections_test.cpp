@@ -10,7 +10,7 @@ TreePart part_of(std::uint32_t job) {
   return {job, 0, wire::Ipv4Address(239, 0, 0, 1), {"h1"}, "up", 2, 1, 2};
 }
 
-// Each has room for so many trees beside those of other jobs.
+// Each switch has room for so many trees besides those of other jobs.
 class SwitchesWithRoom {
  public:
   explicit SwitchesWithRoom(std::size_t room) : room_(room) {}

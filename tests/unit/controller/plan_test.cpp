@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What follows from a plan. That plans go around switches that do not answer, or that object, is in
-// tests/unit/control/fabric_ctl_test.cpp.
+// Tests the consequences of a plan. tests/unit/control/fabric_ctl_test.cpp tests that plans avoid
+// switches that do not answer, or that object.
 #include "controller/plan.h"
 
 #include <gmock/gmock.h>

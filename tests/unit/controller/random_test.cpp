@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Random fabrics, jobs and failures: whatever is placed is sound, and placing again moves nothing.
+// Tests random fabrics, jobs and failures: every placement must be sound, and placing again must
+// move nothing.
 #include <algorithm>
 #include <random>
 #include <set>
@@ -18,7 +19,7 @@ std::size_t draw(Random& random, std::size_t least, std::size_t most) {
   return std::uniform_int_distribution<std::size_t>(least, most)(random);
 }
 
-// Any switches with any links, parallel ones and separate parts too.
+// Draws any switches with any links, also parallel ones, and fabrics in separate parts.
 Topology any_fabric(Random& random) {
   Builder builder;
   const std::size_t count = draw(random, 1, 12);
@@ -132,7 +133,7 @@ TEST(RandomPlacement, trees_are_sound_and_stay) {
       fail_something(random, topology);
     }
   }
-  EXPECT_GT(placements, 3000u);  // else the drawing has become too harsh to tell anything
+  EXPECT_GT(placements, 3000u);  // else the drawn fabrics have too many faults
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-// What is asked for in most of these: nothing is loaded, and nothing is to be kept.
+// The request of most tests: no link is loaded, and no tree has to be kept.
 class Spanning : public testing::Test {
  protected:
   explicit Spanning(Topology topology = two_levels(3, 2, 1))
@@ -23,7 +23,7 @@ class Spanning : public testing::Test {
         own_(topology_.links.size()) {}
 
   Graph graph() const { return {topology_, usable_}; }
-  // The switch above each of the terminals.
+  // Returns the switch above each of the terminals.
   std::vector<std::size_t> above(std::size_t root, const std::vector<std::size_t>& terminals) {
     const auto graph = this->graph();
     const auto parents = span(graph, root, terminals, {load_, own_, kept_});

@@ -10,7 +10,7 @@ namespace {
 
 using End = std::pair<std::size_t, std::string>;
 
-// Where a cable from a port ends: another switch's port, or a host.
+// The ends of cables: another switch's port, or a host.
 struct Cables {
   explicit Cables(const Topology& topology) {
     for (std::size_t i = 0; i < topology.links.size(); ++i) {

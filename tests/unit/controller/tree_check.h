@@ -8,11 +8,11 @@
 
 namespace tributary::controller {
 
-// Follows the packets of a tree from every worker to the root, and says where they go astray.
-// Empty if the tree is sound. It shares no code with what places trees.
+// Follows the packets of a tree from every worker to the root, and returns where they leave their
+// path, or an empty text if the tree is sound. It shares no code with the placement of trees.
 std::string defect(const Topology& topology, const Job& job, const Tree& tree);
 
-// Links that a tree's sums take, each once.
+// Returns the links that a tree's sums take, each once.
 std::vector<std::size_t> links_of(const Topology& topology, const Tree& tree);
 
 }  // namespace tributary::controller

@@ -39,7 +39,7 @@ rte_eth_dev_info device(const char* driver, std::uint64_t receive, std::uint64_t
   return info;
 }
 
-// What the software drivers of DPDK 22.11 say of themselves; of the cards, what matters here.
+// The capabilities of the software drivers of DPDK 22.11, and the relevant ones of the cards.
 const auto ring = device("net_ring", 0x2000, segments);
 const auto memif = device("net_memif", 0, segments);
 const auto pcap = device("net_pcap", 0, 0);
@@ -54,7 +54,7 @@ const auto nvidia = device("mlx5_pci", 0x9e40f, segments | fast_free | 0x1e, all
 const auto everything = device("mock", all, all, all, 40, 128);
 const auto in_one_piece = device("mock", all, all & ~segments, all, 40, 128);
 
-// What a driver says to each form of the rule.
+// The answers of a driver to each form of the rule.
 struct RulesTaken {
   bool as_device = false;
   bool by_itself = false;
@@ -70,7 +70,7 @@ struct Row {
   RulesTaken taken;
   std::uint64_t transmit_offloads;
   bool gathers;
-  // With several queues.
+  // The device has several queues.
   std::uint64_t rss_hashes = 0;
   std::size_t key_bytes = 0;
   bool fills_redirection = false;
@@ -132,7 +132,7 @@ TEST(PlanDevice, WithoutOwnersWholeFlowsAreSpread) {
   EXPECT_EQ(plan_device(nvidia, 4, false).rss_hashes, flows);
 }
 
-// The segments of a frame may be those of others, too.
+// A frame may share its segments with others.
 TEST(PlanDevice, FreesFastOnlyWhatIsInOnePiece) {
   for (const auto offered : {std::uint64_t{0}, segments, fast_free, segments | fast_free}) {
     const auto plan = plan_device(device("mock", 0, offered), 1, true);

@@ -14,7 +14,7 @@
 namespace tributary::dataplane {
 namespace {
 
-// A connection of this type, as accept() gives it to whoever calls it in this program.
+// Returns a connection of this type, as accept() gives it to a caller in this program.
 int accepted(int type) {
   const int listening = socket(AF_UNIX, type, 0);
   sockaddr_un address{};
@@ -46,7 +46,7 @@ TEST(DriverSockets, OthersAreAsEver) {
   close(connection);
 }
 
-// A server as DPDK's memif is one.
+// A server like that of DPDK's memif.
 struct Server {
   explicit Server(const std::string& file) : path(testing::TempDir() + file) {
     unlink(path.c_str());
@@ -59,7 +59,7 @@ struct Server {
     close(listener);
     unlink(path.c_str());
   }
-  // Connects, and sends something.
+  // Connects, and sends some bytes.
   int client() const {
     const int connecting = socket(AF_UNIX, SOCK_SEQPACKET, 0);
     EXPECT_EQ(connect(connecting, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);

@@ -57,8 +57,8 @@ class HeapMbufPool final : public PacketPool {
   std::vector<Packet*> stock_;
 };
 
-// What DPDK's inline functions call for the port of this number, in place of a driver: it hands in
-// `arriving`, and takes as many frames as it is told.
+// DPDK's inline functions call it for the port of this number, in place of a driver. It hands in
+// `arriving`, and takes `takes` frames.
 class FakeDevice {
  public:
   static constexpr std::uint16_t port = 3;
@@ -76,9 +76,9 @@ class FakeDevice {
   FakeDevice& operator=(const FakeDevice&) = delete;
 
   std::vector<PacketPtr> arriving;
-  std::size_t takes = SIZE_MAX;     // so many frames more
+  std::size_t takes = SIZE_MAX;     // number of frames that it still takes
   std::vector<PacketPtr> sent;      // in order
-  std::vector<std::size_t> bursts;  // how many frames it was offered at once
+  std::vector<std::size_t> bursts;  // sizes of the bursts that it was offered
 
  private:
   static std::uint16_t receive(void* queue, rte_mbuf** mbufs, std::uint16_t count) {

@@ -38,7 +38,7 @@ class HomePortTest : public ::testing::Test {
     }
     return run;
   }
-  // All frames up to now, in order, and nothing else.
+  // Expects that all frames up to now were sent, in order, and no others.
   void expect_sent_in_order(std::size_t count) {
     ASSERT_EQ(device_.sent.size(), count);
     for (std::size_t i = 0; i < count; ++i) {

@@ -14,13 +14,13 @@ constexpr Time start{std::chrono::seconds(7)};
 
 class Idle : public ::testing::Test {
  protected:
-  // One round, and the sleep after it, which takes longer by `late`.
+  // Does one round, and the sleep after it, which takes longer by `late`.
   Duration round(bool worked, Time deadline = never) {
     const auto sleep = governor.after_round(worked, now, deadline);
     now += sleep > Duration::zero() ? sleep + late : round_takes;
     return sleep;
   }
-  // The sleep that ends a spell of empty rounds, and how long those took.
+  // Returns the first sleep after empty rounds, and counts the time of these.
   Duration first_sleep(Time deadline = never) {
     const auto began = now;
     for (;;) {
@@ -82,7 +82,7 @@ TEST_F(Idle, PausesOfASenderAreNotSleptThrough) {
   }
 }
 
-// Work for four of five rounds, then a pause.
+// There is work in four of five rounds, then a pause.
 TEST_F(Idle, AtLoadItDoesNotSleep) {
   for (int i = 0; i < 1'000'000; ++i) {
     round(i % 5 != 0);

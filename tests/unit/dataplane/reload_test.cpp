@@ -117,7 +117,7 @@ TEST(MergeReload, RingsHaveTheRoomThatWasTakenAtTheStart) {
   EXPECT_THAT(refused.error(), HasSubstr("restart"));
 }
 
-// Of a switch that is the root of a tree with one worker.
+// Returns the trees of a switch that is the root of a tree with one worker.
 control::RuntimeTrees one_tree() {
   return {{"leaf1",
            {{7, 0, wire::Ipv4Address(239, 192, 0, 1), {"h1"}, {}, 1, 1, 1, {}, {}, "panama"}}}};

@@ -54,7 +54,7 @@ TEST(Rss, TheQueueIsThatOfTheOwnerWhereverTheCardHasThePort) {
   }
 }
 
-// Hosts have a port for each flow only, whichever of the flow's was free.
+// A host takes any free UDP port for a flow.
 TEST(Rss, WhatAHostSendsComesToTheOwnerToo) {
   for (const auto cores : std::vector<std::uint16_t>{1, 2, 4, 8, 16, 64}) {
     const Card card(512, cores);
@@ -108,7 +108,8 @@ TEST(Rss, BothDirectionsOfAFlowHaveTheSameQueue) {
   }
 }
 
-// Where a card hashes addresses and both ports, neighbours in all of them still part.
+// Where a card hashes addresses and both ports, flows that differ little in all of them still get
+// different queues.
 TEST(Rss, OrdinaryFlowsArePartedByAnyField) {
   const Card card(128, 4);
   for (int field = 0; field < 4; ++field) {

@@ -16,7 +16,7 @@ namespace {
 
 class FrameSenderTest : public ::testing::Test {
  protected:
-  // The ports by which frames have left that are these headers and elements.
+  // Returns the ports by which frames with these headers and elements have left.
   std::vector<PortIndex> ports() {
     std::vector<PortIndex> all;
     while (auto frame = actions_.frames().pop()) {

@@ -12,7 +12,7 @@
 namespace tributary::engine {
 namespace {
 
-// A burst whose packets are told apart by their ingress.
+// A burst whose packets differ in their ingress port.
 std::vector<Arrival> burst_of(PacketPool& pool, std::size_t packets) {
   std::vector<Arrival> burst;
   for (std::size_t i = 0; i < packets; ++i) {

@@ -20,7 +20,7 @@ const TreePlace sound{.job = 7,
                       .workers = 8,
                       .workers_below = 3};
 
-// The setting at fault; empty if none is.
+// Returns the setting at fault, or an empty text.
 std::string fault_of(const TreePlace& place) {
   const auto fault = find_fault(place);
   return fault ? std::string(fault->setting) : std::string();

@@ -11,7 +11,7 @@ namespace tributary::engine {
 namespace {
 
 struct NumberedTree {
-  // What it is configured with: a number, and what may change.
+  // The configuration of a tree: a number, and a part that may change.
   struct Config {
     std::uint64_t number;
     int setting = 0;

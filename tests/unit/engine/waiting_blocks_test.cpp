@@ -26,7 +26,7 @@ std::vector<WaitingBlock> waiting_in(const TreeOfBlocks& tree) {
 
 constexpr Time now{2s};
 
-// Of job 5 two blocks, of which one has waited for long; of job 6 another one.
+// Job 5 has two blocks, one of which has waited for long, and job 6 has one.
 TreeTable<TreeOfBlocks> two_trees() {
   TreePlace place;
   place.job = 5;

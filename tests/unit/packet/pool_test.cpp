@@ -163,7 +163,7 @@ TEST(PacketPool, packets_return_to_the_pool_they_were_re_homed_to) {
   EXPECT_EQ(home.outstanding(), 0U);
 }
 
-// What was used last is still in the cache.
+// The packet that was used last is still in the cache.
 TEST(PacketPool, what_came_back_last_goes_out_first) {
   HeapPacketPool pool(4, 64);
   auto first = pool.allocate();
@@ -174,7 +174,7 @@ TEST(PacketPool, what_came_back_last_goes_out_first) {
   EXPECT_EQ(pool.allocate().get(), last);
 }
 
-// Far more releases than allocations through one pool: it must hand its surplus back.
+// One pool gets far more releases than allocations, and must hand its surplus back.
 TEST(PacketPool, long_use_keeps_the_count) {
   HeapPacketPool pool(500, 64);
   for (std::size_t round = 0; round < 100; ++round) {

@@ -9,7 +9,7 @@ namespace {
 
 constexpr double hz = 2e9;
 
-// So many packets after so many seconds, of which the core waited one in ten.
+// Returns a reading of so many packets after so many seconds, a tenth of which the core waited.
 FeedReading reading(double seconds, std::uint64_t packets) {
   FeedReading reading;
   reading.seconds = 100 + seconds;

@@ -19,7 +19,8 @@ void append(std::string& bytes, const Words& words) {
   bytes.append(reinterpret_cast<const char*>(words.data()), words.size() * sizeof(words[0]));
 }
 
-// A file of frames that are so long, the first of 1s, the second of 2s; `link` is its kind.
+// Returns a file of frames with these lengths, the first of bytes 1, the second of bytes 2; `link`
+// is its link type.
 std::string pcap(const Words& lengths, std::uint32_t link = 1) {
   std::string bytes;
   append(bytes, {0xa1b2c3d4, 4u << 16 | 2u, 0, 0, 65535, link});

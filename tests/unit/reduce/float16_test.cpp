@@ -33,7 +33,8 @@ TEST(Half, every_finite_pattern_has_its_defined_value_and_comes_back) {
   }
 }
 
-// Between two neighbours: below the middle down, above it up, the middle to the even one.
+// Between two neighbours values below the middle are rounded down, those above it up, and the
+// middle to the even one.
 TEST(Half, rounds_to_nearest_even) {
   for (std::uint16_t low = 0; low < 0x7bff; ++low) {
     const auto high = static_cast<std::uint16_t>(low + 1);

@@ -78,7 +78,8 @@ TYPED_TEST(Float8, every_finite_pattern_has_its_defined_value_and_comes_back) {
   }
 }
 
-// Between two neighbours: below the middle down, above it up, the middle to the even one.
+// Between two neighbours values below the middle are rounded down, those above it up, and the
+// middle to the even one.
 TYPED_TEST(Float8, rounds_to_nearest_even) {
   for (unsigned low = 0; low < TypeParam::greatest; ++low) {
     const unsigned high = low + 1;
@@ -91,7 +92,8 @@ TYPED_TEST(Float8, rounds_to_nearest_even) {
   }
 }
 
-// From f32 at once: by way of binary16 this would come to a tie, and round to the even one below.
+// The conversion is from f32 in one step; with binary16 in between this would be a tie, and round
+// to the even one below.
 TYPED_TEST(Float8, rounds_once) {
   const float middle = (value_of<TypeParam>(0x40) + value_of<TypeParam>(0x41)) / 2;
   ASSERT_EQ(bits_of<TypeParam>(middle), 0x40U);
@@ -135,7 +137,7 @@ TEST(Float8E5m2, keeps_infinities_and_nans) {
   EXPECT_EQ(bits_of<E5m2Format>(std::bit_cast<float>(0x7f800001U)), 0x7eU);
 }
 
-// Every pattern several times, so in all lanes of all targets.
+// Has every pattern several times, so that all lanes of all targets get it.
 template <class Format>
 void expect_every_pattern_like_scalar() {
   std::vector<std::uint8_t> patterns(5 * 256 + 3);
@@ -181,7 +183,7 @@ TYPED_TEST(Float8, kernels_round_like_the_scalar_type) {
   });
 }
 
-// 16 + 1 is no E4M3, and no E5M2; f32 accumulation keeps the ones until the sum is sent on.
+// 16 + 1 is neither an E4M3 nor an E5M2; f32 accumulation keeps the ones until the sum is sent on.
 TYPED_TEST(Float8, kernels_accumulate_in_f32) {
   const auto& k = kernel(TypeParam::type, wire::Operator::sum);
   ASSERT_EQ(k.accumulator_bytes, sizeof(float));

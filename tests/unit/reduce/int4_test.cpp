@@ -16,7 +16,7 @@ namespace {
 using tributary::test::for_each_target;
 using wire::Operator;
 
-// Of two numbers of four bits, from -8 to 7; the low four bits of it count.
+// The result for two numbers of four bits, from -8 to 7; only its low four bits count.
 int defined(Operator op, int a, int b) {
   switch (op) {
     case Operator::sum:
@@ -54,7 +54,7 @@ TEST(Int4, the_first_number_is_the_low_half) {
   EXPECT_EQ(int4_pair(8, -9), int4_pair(-8, 7)) << "wraps";
 }
 
-// Every byte with every other, so every number in either half.
+// Every byte is combined with every other, so every number occurs in either half.
 TEST(Int4, kernels_combine_all_bytes_as_two_numbers_each) {
   std::vector<std::uint8_t> a(0x10000);
   std::vector<std::uint8_t> b(a.size());

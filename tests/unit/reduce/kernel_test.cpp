@@ -17,9 +17,9 @@ namespace {
 using namespace reference;
 using tributary::test::for_each_target;
 
-// Values that make operators tell apart: the whole range of integers (so that sums and products
-// wrap), and zeros; floats of mixed magnitude and sign, but no zeros, whose sign may be either;
-// pairs of few values, so that the index decides.
+// Values for which operators have different results: the whole range of integers (so that sums and
+// products wrap), and zeros; floats of mixed magnitude and sign, but no zeros, whose sign may be
+// either; pairs of few values, so that the index decides.
 template <class T>
 T random_value(std::mt19937_64& random) {
   if constexpr (is_float<T>) {

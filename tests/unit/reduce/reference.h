@@ -14,7 +14,7 @@ namespace tributary::reduce::reference {
 
 // A plain reduction of two elements in wider precision.
 
-// Accumulated as an f32.
+// The types that are accumulated as an f32.
 template <class T>
 inline constexpr bool is_narrow_float =
     std::is_same_v<T, half> || std::is_same_v<T, bfloat16> || is_float8<T>;
@@ -23,8 +23,8 @@ template <class T>
 inline constexpr bool is_float = std::is_floating_point_v<T> || is_narrow_float<T>;
 
 // 128 bits hold every sum and product of two floats of moderate exponents exactly, so that the
-// reference rounds once; 64 bits those of integers, modulo 2^64. What is more than one number stays
-// as it is.
+// reference rounds once; 64 bits hold those of integers, modulo 2^64. Elements of more than one
+// number stay as they are.
 __extension__ typedef __float128 WideFloat;
 template <class T>
 using Wide = std::conditional_t<is_float<T>, WideFloat,
@@ -49,7 +49,7 @@ auto round_to_accumulator(Wide<T> value) {
   }
 }
 
-// The best value, and of equal ones the lower index.
+// Returns the best value, and of equal ones the one with the lower index.
 template <class Value>
 indexed<Value> reduced(wire::Operator op, indexed<Value> a, indexed<Value> b) {
   const bool b_is_less = b.value < a.value;

@@ -67,7 +67,7 @@ TYPED_TEST(FloatKernelOf, nan_propagates_from_either_side) {
   });
 }
 
-// All but E4M3.
+// All types except E4M3 have infinities.
 template <class T>
 class InfiniteKernelOf : public testing::Test {};
 using InfiniteTypes = testing::Types<float, double, half, bfloat16, float8_e5m2>;

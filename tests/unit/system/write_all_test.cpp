@@ -26,7 +26,7 @@ struct Pipe {
   FileDescriptor out;
 };
 
-// More than a pipe holds, into one that does not block.
+// It writes more than a pipe holds, into a pipe that does not block.
 TEST(WriteAll, WaitsForRoom) {
   Pipe pipe;
   ASSERT_EQ(::fcntl(pipe.in.get(), F_SETFL, O_NONBLOCK), 0);

@@ -15,7 +15,7 @@ namespace {
 using wire::ElementType;
 using wire::Operator;
 
-// What a kernel makes of all ranks' parts in this order.
+// Returns a kernel's result for all ranks' parts in this order.
 std::vector<std::byte> reduced(const BlockValues& values, ElementType type, Operator op,
                                std::uint32_t ranks, std::uint32_t shift, bool backwards) {
   const auto& kernel = reduce::kernel(type, op);

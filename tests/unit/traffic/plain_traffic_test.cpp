@@ -114,7 +114,7 @@ TEST_F(PlainSession, CountsEveryLoss) {
   EXPECT_NEAR(result.loss(), 0.1, 0.002);
 }
 
-// Else what the network doubles would hide what it loses.
+// Otherwise doubled frames would hide lost ones.
 TEST_F(PlainSession, CountsADoubledFrameOnce) {
   std::uint64_t seen = 0;
   const auto result =
@@ -134,7 +134,7 @@ TEST_F(PlainSession, CountsADoubledFrameOnce) {
   EXPECT_NEAR(static_cast<double>(result.figures[1].value), 1000, 5);
 }
 
-// As the replay of a file has them, or what an earlier process has sent.
+// Such frames come from the replay of a file, or from an earlier process.
 TEST_F(PlainSession, AFrameThatItHasNotSentIsLate) {
   PacketList recorded;
   run(

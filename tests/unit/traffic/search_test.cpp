@@ -8,7 +8,8 @@ namespace {
 
 using Unit = Rate::Unit;
 
-// A device that forwards `limit` packets a second, behind a generator that sends `reach`.
+// Simulates a device that forwards `limit` packets a second, behind a generator that sends at most
+// `reach`.
 TrialResult measure(const Rate& rate, double limit, double reach) {
   TrialResult result;
   result.rate = rate;

@@ -11,7 +11,7 @@ namespace {
 using namespace std::chrono_literals;
 using Phase = Trial::Phase;
 
-// Sends as much as it may, of which nothing comes back until the test says so.
+// Traffic that sends as much as it may; nothing comes back until the test says so.
 class OneWay : public Traffic {
  public:
   void send(std::size_t most, Time /*now*/, Pacer& pacer, Outbox& out) override {
@@ -39,7 +39,7 @@ class OneWay : public Traffic {
 
 class TrialTest : public testing::Test {
  protected:
-  // Of a frame each round; what was sent before comes back first where `answered`.
+  // Does a round of one frame; with `answered` the frames sent before come back first.
   void round(Trial& trial, Time now, bool answered = true) {
     if (answered) {
       traffic_.receive(std::move(out_[0]), 0, now, out_);

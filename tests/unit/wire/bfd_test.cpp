@@ -61,7 +61,8 @@ TEST(ParseBfd, RefusesWhatTheStandardRefuses) {
       << "up, but does not know us";
 }
 
-// Written by hand from the figure in RFC 5880, 4.1: Up, Poll, multiplier 3, 300 ms both ways.
+// The packet is written by hand from the figure in RFC 5880, 4.1: Up, Poll, multiplier 3, 300 ms in
+// both directions.
 TEST(ParseBfd, ReadsTheFieldsWhereTheyAre) {
   constexpr std::array<std::uint8_t, 24> bytes = {0x20, 0xe0, 0x03, 0x18, 0x6a, 0x88, 0x12, 0x01,
                                                   0x1f, 0x2e, 0x3d, 0x4c, 0x00, 0x04, 0x93, 0xe0,

@@ -12,7 +12,7 @@
 
 #include "unit/wire/random_bytes.h"
 
-// As wire/crc32.cpp does.
+// wire/crc32.cpp defines the same.
 #define HWY_WANT_AVX3_DL
 
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ namespace {
 using test::for_each_target;
 
 std::uint32_t crc_of_zlib(std::uint32_t crc, Bytes bytes) {
-  // Null would ask zlib for where to begin.
+  // With null zlib would return its initial value.
   static constexpr Bytef nothing = 0;
   const auto* at = bytes.empty() ? &nothing : reinterpret_cast<const Bytef*>(bytes.data());
   return static_cast<std::uint32_t>(::crc32_z(crc, at, bytes.size()));
@@ -101,7 +101,7 @@ TEST(Crc32, of_parts_is_that_of_the_whole) {
   });
 }
 
-// A page between two that nobody may touch.
+// A page between two that are not accessible.
 class LonelyPage {
  public:
   LonelyPage() {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The pages in docs/reference/wire are the authority on the formats: their tables and the worked
-// example must be what the code does, byte for byte.
+// example must agree with the code, byte for byte.
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>

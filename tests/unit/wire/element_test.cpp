@@ -73,7 +73,7 @@ TEST(Element, handlers_are_operators_of_every_type) {
   }
 }
 
-// Where packets are cut, elements are not: payloads are multiples of the widest.
+// Packets do not cut elements: payloads are multiples of the widest element.
 TEST(Element, sizes_divide_the_greatest) {
   for (std::size_t i = 0; i < element_type_count; ++i) {
     EXPECT_EQ(element_bytes_max % element_bytes(static_cast<ElementType>(i)), 0U);
@@ -122,7 +122,7 @@ TEST(Element, names_lead_back_to_their_values) {
   EXPECT_EQ(listed({}), "");
 }
 
-// Those who print take them for C strings.
+// Callers that print them take them for C strings.
 TEST(Element, behind_every_name_is_a_null) {
   for (unsigned number = 0; number < handlers_max; ++number) {
     const auto text = name(handler_operator(number));

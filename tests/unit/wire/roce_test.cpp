@@ -46,7 +46,7 @@ std::vector<std::byte> bytes_of(std::string_view hex) {
 constexpr std::size_t udp_at = sizeof(EthernetHeader) + sizeof(Ipv4Header);
 constexpr std::size_t bth_at = udp_at + sizeof(UdpHeader);
 
-// The ICRC that an IPv4 frame ought to have.
+// Returns the ICRC that an IPv4 frame must have.
 std::uint32_t icrc_of_frame(Bytes frame) {
   UdpHeader udp;
   std::memcpy(&udp, frame.data() + udp_at, sizeof udp);
@@ -54,7 +54,7 @@ std::uint32_t icrc_of_frame(Bytes frame) {
                  frame.subspan(bth_at).first(frame.size() - bth_at - icrc_bytes));
 }
 
-// The same where the headers lie one behind the other, as they were received.
+// The result is the same where the headers lie one behind the other, as they were received.
 TEST(RoceIcrc, is_the_same_in_place) {
   auto frame = bytes_of(captured_write_last);
   const auto icrc = load_icrc(frame.data() + frame.size() - icrc_bytes);
@@ -103,7 +103,7 @@ TEST(RoceIcrc, covers_everything_else) {
   }
 }
 
-// The rule written down once more, by zlib: as the kernel has it (rxe_icrc.c).
+// This computes the rule of the kernel (rxe_icrc.c) once more, with zlib.
 TEST(RoceIcrc, of_ipv6_masks_class_flow_and_hop_limit) {
   Ipv6Header ip;
   ip.version_class_flow = {0x61, 0x23, 0x45, 0x67};

@@ -26,7 +26,8 @@ using test::with_expression_type;
 using testing::HasSubstr;
 using wire::ElementType;
 
-// Of all bits, and of few numbers near zero: so that some are equal, and some wrap or overflow.
+// Draws from all bits, and from few numbers near zero, so that some are equal, and some wrap or
+// overflow.
 template <typename T>
 std::vector<T> random_elements(std::size_t n, std::mt19937_64& random) {
   std::vector<T> elements(n);
@@ -136,7 +137,7 @@ TEST(Expression, TakesAnyNumberOfElements) {
   }
 }
 
-// As texts of tenants may be: whatever is allowed, in any combination.
+// Draws texts as tenants may write them: everything that is allowed, in any combination.
 class RandomText {
  public:
   RandomText(std::uint64_t seed, bool is_float) : random_(seed), is_float_(is_float) {}
@@ -214,7 +215,7 @@ std::int8_t combined_bytes(const std::string& text, std::int8_t acc, std::int8_t
   return combined(**handler, std::vector{acc}, std::vector{in}, 1)[0];
 }
 
-// Independent of any reference.
+// These results do not come from a reference.
 TEST(Expression, HasTheResultsThatTheLanguagePromises) {
   const std::int8_t least = -128;
   EXPECT_EQ(combined_bytes("acc = min(acc + in, 127);", 100, 100), 127);

@@ -78,7 +78,8 @@ struct Complex {
   float imaginary = 0;
 };
 
-// Small whole numbers, whose products are exact; more of them than are copied at a time.
+// The numbers are small and whole, so that products are exact; there are more of them than are
+// copied at a time.
 TEST(ComplexProduct, MultipliesAlsoWhereNothingIsAligned) {
   const auto handler = example("complex_product");
   ASSERT_TRUE(handler);
@@ -104,7 +105,7 @@ TEST(ComplexProduct, MultipliesAlsoWhereNothingIsAligned) {
   }
 }
 
-// One, a thousand times, is too little for each of the large numbers that it is added to.
+// One is too small to change each of the large numbers that it is added to a thousand times.
 TEST(KahanSum, LosesNothingInAnyGrouping) {
   const auto handler = example("kahan_sum");
   ASSERT_TRUE(handler);
@@ -170,7 +171,7 @@ TEST(SketchMerge, DecodesAddsAndSketchesAgain) {
   }
 }
 
-// Of codes alone there is no table, and of tables no code; NaNs and infinities may be in either.
+// There may be codes without a table, and tables without codes; NaNs and infinities may be in both.
 TEST(SketchMerge, TakesWhateverComes) {
   const auto handler = example("sketch_merge");
   ASSERT_TRUE(handler);
@@ -231,7 +232,7 @@ TEST(Native, MarkIsOfTheFile) {
   EXPECT_NE(example("kahan_sum")->mark(), example("complex_product")->mark());
 }
 
-// By renaming, as the reference tells one to; the first one is still loaded.
+// The file is replaced by renaming, as the reference says; the first one is still loaded.
 TEST(Native, AFileThatWasReplacedIsTheNewHandler) {
   const test::TemporaryDirectory directory;
   const auto file = directory / "handler.so";

@@ -21,7 +21,7 @@ using test::UnloadHandlers;
 using testing::HasSubstr;
 using wire::ElementType;
 
-// Notes what it is called with.
+// A handler that records its calls.
 class Spy final : public Handler {
  public:
   Spy(ElementType type, std::uint64_t mark, std::string name = "spy")
@@ -141,7 +141,7 @@ TEST_F(Handlers, TakenOneCombinesNothing) {
   EXPECT_FALSE(handlers().close(9));
 }
 
-// A block that was begun under one handler may go on when there is another under its number.
+// A block that began with one handler may go on when its number has another handler.
 TEST_F(Handlers, KernelNeverRunsTheNextHandlerOverElementsOfAnotherSize) {
   load(2, ElementType::i8);
   const Kernel* before = find(ElementType::i8, 2);

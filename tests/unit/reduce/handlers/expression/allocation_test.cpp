@@ -57,7 +57,7 @@ TEST(Allocation, RefusesTooManyNumbers) {
   EXPECT_THAT(program.error(), HasSubstr("more than 30 different numbers"));
 }
 
-// 15 names that are needed at the end, beside 15 numbers, or 17.
+// 15 names are needed at the end, besides 15 numbers, or 17.
 TEST(Allocation, RefusesTooManyValuesAtOnce) {
   std::string text;
   std::string sum = "in";

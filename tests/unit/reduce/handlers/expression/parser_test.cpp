@@ -95,7 +95,7 @@ TEST(Parser, BoundsNames) {
             std::string::npos);
 }
 
-// Whoever nests too deeply gets an error, and not the end of our stack.
+// Too deep nesting gives an error, and does not overflow the stack.
 TEST(Parser, BoundsNesting) {
   const std::string deep = "nested too deeply";
   EXPECT_EQ(error_of("acc = " + repeated("(", 15) + "in" + repeated(")", 15)), "none");
