@@ -85,7 +85,7 @@ TEST(Setup, ReproducibleSumsAreRefusedWhereTheyCannotBe) {
   EXPECT_TRUE(check(options)) << "which leaves nobody out";
 }
 
-// Which of them is meant, protocols say by the parameters.
+// The parameters say which protocol is meant.
 TEST(Setup, ParametersAreCheckedBeforeProtocolsSeeThem) {
   CommunicatorOptions options;
   options.algorithm = "none";

@@ -22,7 +22,7 @@ using testing::IsEmpty;
 using wire::ElementType;
 using wire::Operator;
 
-// A rank's elements, all of one value, in one range.
+// Makes a part of a rank's elements, all of one value, in one range.
 SparsePart part_of(const std::vector<std::uint32_t>& indices, std::int32_t value,
                    SparseRange range) {
   const std::vector<std::int32_t> values(indices.size(), value);
@@ -55,7 +55,7 @@ TEST(SparsePart, HasWhatLiesInItsRange) {
   EXPECT_EQ(part_of({}, 5, {0, 0}).bytes().size(), 8u);
 }
 
-// The greatest share at which indices still pay, and one element more.
+// Tests the greatest share at which indices take fewer bytes, and one element more.
 TEST(SparsePart, IsDenseWhereThatTakesFewerBytes) {
   const std::tuple<ElementType, std::size_t, std::size_t> limits[] = {
       {ElementType::f32, 16, 8},  {ElementType::i32, 17, 8}, {ElementType::f64, 12, 8},

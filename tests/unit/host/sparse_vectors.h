@@ -17,7 +17,7 @@ namespace tributary::host::test {
 // Whether a rank has an element.
 using Presence = std::function<bool(std::uint32_t rank, std::size_t index)>;
 
-// So many of a thousand, drawn for each rank by itself.
+// Returns a presence of so many elements in a thousand, drawn for each rank independently.
 inline Presence drawn(std::uint32_t permille) {
   return [permille](std::uint32_t rank, std::size_t index) {
     const auto mixed = (index + 1) * 0x9e3779b97f4a7c15ULL ^ (rank + 1) * 0xd1b54a32d192ed03ULL;
@@ -39,7 +39,7 @@ T from_whole(int number) {
   }
 }
 
-// What all ranks of a sparse allreduce give.
+// The inputs of all ranks of a sparse allreduce.
 class SparseVectors {
  public:
   SparseVectors(std::uint32_t ranks, std::size_t count, wire::ElementType type,
@@ -62,7 +62,7 @@ class SparseVectors {
   SparseBuffers of(std::uint32_t rank) const {
     return {indices_[rank], values_[rank].data(), count_, type_, wire::Operator::sum};
   }
-  // All elements of the sum, added up without any of what is tested.
+  // Returns all elements of the sum, added up without the code under test.
   Elements sum() const {
     return elements(count_, [this](std::size_t i) { return sum_[i]; });
   }

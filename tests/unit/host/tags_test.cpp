@@ -14,7 +14,7 @@
 namespace tributary::host::test {
 namespace {
 
-// That of the example in docs/reference/wire/tags.md.
+// The key of the example in docs/reference/wire/tags.md.
 constexpr JobKey tags_key = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
 constexpr std::uint64_t packets_of_all_kinds[] = {
     0, 1, 7, 0xffffffff, std::uint64_t{3} << 32 | 7, 0xffffa1a2a3a4a5a6};
@@ -76,7 +76,8 @@ TEST(Tags, NoOtherChoiceOfRanksHasTheSumOfAll) {
   }
 }
 
-// A switch that mixed up two blocks, attempts, calls or runs: some ranks are in with the other.
+// The switch mixes up two blocks, attempts, calls or runs: some ranks are in the sum with the wrong
+// one.
 TEST(Tags, NoRankStandsInForItselfInAnotherPacket) {
   constexpr std::uint32_t world = 10;
   constexpr std::uint64_t packet = 7;
@@ -122,7 +123,8 @@ std::uint64_t contributed(Fault fault, std::uint64_t packet, std::uint32_t rank,
   return tag_of(tags_key, packet, (rank + 1) % world);
 }
 
-// Some ranks, but not all, have faults: no choice of these has each rank once in the end.
+// Some ranks, but not all, have faults: no combination of faults looks as if each rank were in
+// once.
 TEST(Tags, NoFaultsAreMadeUpForByOthers) {
   std::mt19937_64 random(1);
   const auto below = [&](std::uint64_t end) { return static_cast<std::uint32_t>(random() % end); };
@@ -143,8 +145,8 @@ TEST(Tags, NoFaultsAreMadeUpForByOthers) {
   }
 }
 
-// Nothing of one rank's tag is to be seen from another's, in none of its bits: neighbours, which
-// have a number in common, are the nearest to each other.
+// No bit of one rank's tag may depend on another's. Neighbours have a number in common, so they are
+// the hardest case.
 TEST(Tags, OfNeighboursHaveNothingInCommon) {
   constexpr unsigned packets = 4096;
   for (int bit = 0; bit < 64; ++bit) {
@@ -160,7 +162,7 @@ TEST(Tags, OfNeighboursHaveNothingInCommon) {
   }
 }
 
-// By the low half Canary's switches know what comes twice.
+// Canary's switches recognise repeats by the low half.
 TEST(Tags, DifferInTheirLowHalves) {
   for (const auto packet : packets_of_all_kinds) {
     std::set<std::uint32_t> halves;

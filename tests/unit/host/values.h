@@ -15,7 +15,7 @@
 #include "reduce/element_types.h"
 #include "wire/element.h"
 
-// Input vectors and what their reduction must be, in wider precision, for every type and operator.
+// Input vectors and their expected reduction, in wider precision, for every type and operator.
 namespace tributary::host::test {
 
 using Elements = std::vector<std::byte>;

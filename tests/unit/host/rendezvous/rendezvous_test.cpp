@@ -321,13 +321,13 @@ TEST(RendezvousWithASecret, AStrangersGreetingEndsNothing) {
                  const auto other_world = hello_of(1, 3);
                  Stranger(place, hello_of(1, 2));
                  Stranger(place, other_world);
-                 // What a rank of this secret once sent, to another question.
+                 // The answer of a rank with this secret to an earlier question.
                  RendezvousSession heard;
                  heard.host = draw_nonce();
                  const auto proof = Secret(secret).prove(RendezvousStep::greeting, heard,
                                                          std::as_bytes(std::span(&other_world, 1)));
                  Stranger(place, other_world, proof, heard.guest);
-                 // All of them were there before the true one.
+                 // All of them connected before the true rank.
                  const auto met = meet_fully(place, hello_of(1, 2), secret, before + 20s);
                  EXPECT_TRUE(met) << met.error().message;
                },
@@ -386,7 +386,8 @@ TEST(RendezvousWithoutASecret, AStrangersGreetingFailsAllAtOnceAlsoThoseThatCome
   }
 }
 
-// The stranger was the last that was waited for: the true rank finds all others under way.
+// The others waited only for the rank that the stranger claimed: the true rank finds that they have
+// begun.
 TEST(RendezvousWithoutASecret, ARankInWhosePlaceAStrangerCameEndsTheMeetingAtOnce) {
   const auto before = Clock::now();
   const auto meetings = meet_all({hello_of(0, 2)}, 20s, [&](Endpoint place) {
@@ -401,7 +402,7 @@ TEST(RendezvousWithoutASecret, ARankInWhosePlaceAStrangerCameEndsTheMeetingAtOnc
 
 constexpr std::uint16_t later = rendezvous_version + 1;
 
-// Rank 0's end, when it was told nothing but these bytes.
+// Returns rank 0's result when it received only these bytes.
 Result<Meeting> told_only(wire::Bytes bytes, const std::string& secret, Duration patience) {
   return meet_all({hello_of(0, 2)}, patience,
                   [&](const Endpoint& place) {
@@ -480,7 +481,7 @@ TEST(RendezvousVersions, ARankEndsAtOnceAtARank0OfAnotherAndSaysSo) {
   }
 }
 
-// Three ranks have met; one fares as it is told, the others wait for it.
+// Three ranks have met; one of them gets the given result, and the others wait for it.
 std::vector<Result<void>> all_but_one(std::uint32_t failing,
                                       const std::function<void(Rendezvous&)>& fare) {
   const auto place = free_place();

@@ -24,7 +24,7 @@ namespace {
 using Kind = DoublingStep::Kind;
 using Pipes = std::map<std::pair<std::uint32_t, std::uint32_t>, std::deque<std::byte>>;
 
-// One rank of an allreduce in place, on its way through its steps.
+// One rank of an allreduce in place, and its present step.
 class DoublingRank {
  public:
   DoublingRank(std::uint32_t rank, std::uint32_t ranks, const RingAnnouncement& mine,
@@ -75,7 +75,7 @@ Buffers of(std::vector<T>& vector, wire::ElementType type, wire::Operator op) {
   return {bytes.data(), bytes.data(), vector.size(), type, op};
 }
 
-// All ranks, each a few bytes at a time, in any order.
+// Runs all ranks, each a few bytes at a time, in any order.
 template <typename T>
 void allreduce(std::vector<std::vector<T>>& vectors, wire::ElementType type, wire::Operator op,
                std::size_t grain = 1) {
@@ -140,7 +140,7 @@ TEST(DoublingSchedule, adds_nothing) {
   allreduce(vectors, wire::ElementType::f32, wire::Operator::sum);
 }
 
-// Where the order of a sum shows.
+// The result of these sums depends on the order.
 TEST(DoublingSchedule, gives_all_ranks_the_same_bits) {
   for (const std::uint32_t ranks : {4u, 7u, 13u}) {
     std::mt19937 random(1);
@@ -155,7 +155,7 @@ TEST(DoublingSchedule, gives_all_ranks_the_same_bits) {
   }
 }
 
-// Keeps what it has; and looks at as many as it is to be given at a time.
+// A handler that keeps its first operand, and checks the number of elements of each call.
 class First final : public tributary::test::IntHandler {
  public:
   First() : IntHandler(7) {}

@@ -13,7 +13,7 @@
 
 namespace tributary::host::test {
 
-// So many numbers of a rank, which fall within each `grain`; no two of the ranks are alike.
+// Returns so many numbers of a rank, which fall within each `grain`; no two ranks have the same.
 inline std::vector<std::int32_t> falling_lists(std::uint32_t rank, std::size_t count,
                                                std::size_t grain) {
   std::mt19937 random(rank);
@@ -29,7 +29,7 @@ inline std::vector<std::int32_t> falling_lists(std::uint32_t rank, std::size_t c
   return values;
 }
 
-// Of the lists at each place as many as one of them has.
+// Returns the best numbers of the lists at each place, as many as one of the lists has.
 inline std::vector<std::int32_t> best_of(const std::vector<std::vector<std::int32_t>>& ranks,
                                          std::size_t grain) {
   std::vector<std::int32_t> best;
@@ -47,7 +47,7 @@ inline std::vector<std::int32_t> best_of(const std::vector<std::vector<std::int3
   return best;
 }
 
-// Moves pieces of at most so many bytes until nothing moves; whether all have finished.
+// Moves pieces of at most so many bytes until nothing moves, and returns whether all have finished.
 template <typename Stream>
 bool pump(RingPipes& pipes, const std::vector<std::unique_ptr<Stream>>& streams,
           std::size_t piece_max) {

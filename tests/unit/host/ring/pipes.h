@@ -8,13 +8,13 @@
 
 namespace tributary::host::test {
 
-// What is on its way from each rank of a ring to the next. A Stream is a RingSchedule, RingChain or
-// SparseSchedule.
+// The bytes on their way from each rank of a ring to the next. A Stream is a RingSchedule,
+// RingChain or SparseSchedule.
 class RingPipes {
  public:
   explicit RingPipes(std::size_t ranks) : pipes_(ranks) {}
 
-  // Moves up to `most` bytes from or to the stream of a rank; whether any moved.
+  // Moves up to `most` bytes from or to the stream of a rank, and returns whether any moved.
   template <typename Stream>
   bool send(Stream& stream, std::size_t rank, std::size_t most) {
     const auto bytes = stream.sendable();

@@ -56,7 +56,7 @@ class RingOfTwo : public testing::Test {
     rings[0].emplace(*connect(0, Clock::now() + 10s));
     return rings;
   }
-  // What rank 1 sends behind its greeting comes in so many pieces of four bytes, with a pause
+  // Delays what rank 1 sends: behind its greeting come so many pieces of four bytes, with a pause
   // before each, and one before the greeting; one of them may be damaged.
   std::jthread slow_down(std::size_t pieces, Duration pause, Duration silence = {},
                          std::size_t damaged = ~std::size_t{0}) {
@@ -110,7 +110,8 @@ TEST_F(RingOfTwo, says_who_never_connected) {
               AllOf(HasSubstr("rank 1 did not connect"), HasSubstr("TRIBUTARY_DEADLINE")));
 }
 
-// Its segment was lost, and is sent again after seconds; rank 1 takes itself for connected.
+// The segment with the greeting was lost, and is sent again after seconds; rank 1 regards itself as
+// connected.
 TEST_F(RingOfTwo, waits_for_a_greeting_that_is_late) {
   const auto relay = slow_down(0, 0ms, 1500ms);
   const auto rings = connect_both();
@@ -161,7 +162,8 @@ TEST_F(RingOfTwo, says_how_much_came) {
             HasSubstr("rank 1 had sent 0 of 40000 bytes"), HasSubstr("TRIBUTARY_DEADLINE")));
 }
 
-// One takes it for short, and waits for its partner; the other one for the rank before in the ring.
+// One rank takes the vector for short, and waits for its partner; the other one waits for the rank
+// before it in the ring.
 TEST_F(RingOfTwo, compares_lengths_that_go_different_ways) {
   expect_mismatch(doubling_bytes_max / sizeof(float) + 1, doubling_bytes_max / sizeof(float));
 }
@@ -305,7 +307,7 @@ TEST_F(RingOfTwo, combines_by_a_handler) {
   EXPECT_EQ(threes, std::vector<std::int32_t>(100, 4));
 }
 
-// The first half of rank 1's mark is another one.
+// The first half of rank 1's mark is different.
 TEST_F(RingOfTwo, compares_the_marks_of_handlers) {
   const tributary::test::LoadedHandler loaded(5, std::make_unique<tributary::test::OneLess>());
   const auto relay = slow_down(7, 0ms, 0ms, 5);

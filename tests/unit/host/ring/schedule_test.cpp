@@ -110,7 +110,7 @@ TEST(RingSchedule, ReducesEveryTypeWithEveryOperator) {
   }
 }
 
-// Nothing of it is touched before there is something to send.
+// The vector is not touched before there is something to send.
 TEST(RingSchedule, AVectorMayHaveMoreElementsThan32BitsCount) {
   constexpr std::size_t count = std::size_t{8} << 30;
   std::byte vector{};
@@ -120,7 +120,7 @@ TEST(RingSchedule, AVectorMayHaveMoreElementsThan32BitsCount) {
   EXPECT_EQ(schedule.bytes_expected(), 45812984492u);
 }
 
-// What is received goes on at once: the first bytes need not wait for the end of a step.
+// Received bytes are sent on at once, before the end of a step.
 TEST(RingSchedule, ForwardsBytesAsSoonAsTheyAreAdded) {
   std::vector<std::int32_t> values(300, 1);
   auto* const bytes = reinterpret_cast<std::byte*>(values.data());
@@ -141,7 +141,8 @@ TEST(RingSchedule, ForwardsBytesAsSoonAsTheyAreAdded) {
   EXPECT_EQ(sum, 42);
 }
 
-// Each rank has lists of `grain` numbers that fall; of the lists at a place the best come out.
+// Each rank has lists of `grain` falling numbers; the result has the best of the lists at each
+// place.
 TEST(RingSchedule, HandlersSeeWholeGrains) {
   const tributary::test::LoadedHandler loaded(5, std::make_unique<tributary::test::BestOfLists>());
   constexpr std::uint32_t ranks = 3;

@@ -55,7 +55,7 @@ class MemorySparseRing {
   std::vector<SparseSchedule> ranks_;
 };
 
-// Also that all ranks have it in the same form.
+// Expects the right sums, in the same form on all ranks.
 void expect_sums(const SparseVectors& vectors, std::size_t piece_max) {
   MemorySparseRing ring(vectors);
   ASSERT_TRUE(ring.run(piece_max));
@@ -94,7 +94,7 @@ TEST_P(SparseWorlds, AddWhereAllIsInOnePlace) {
   expect_sums({GetParam(), 1000, ElementType::f64, dense_end}, 997);
 }
 
-// The union stays what it is: a step sends an n-th of it.
+// The union does not grow: each step sends an n-th of it.
 TEST_P(SparseWorlds, EqualSetsAreSentTwiceLessOneShare) {
   const std::size_t ranks = GetParam();
   const SparseVectors vectors(GetParam(), ranks * 100, ElementType::f32,
@@ -133,8 +133,8 @@ TEST_P(SparseWorlds, FullVectorsCostNoIndices) {
   }
 }
 
-// Of eight ranks each has another eighth. From five on all elements take fewer bytes than these
-// with their indices.
+// Each of eight ranks has another eighth. From the fifth on all elements take fewer bytes than
+// elements with their indices.
 TEST(SparseSchedule, AChunkBecomesDenseOnItsWay) {
   const SparseVectors vectors(
       8, 8 * 80, ElementType::f32,
@@ -164,7 +164,7 @@ TEST(SparseSchedule, AddsEveryType) {
   }
 }
 
-// Numbers that are rounded.
+// Sums of these numbers are rounded.
 TEST(SparseSchedule, AllRanksHaveTheSameBits) {
   constexpr std::size_t count = 1000;
   constexpr std::uint32_t ranks = 7;
@@ -202,7 +202,7 @@ class BesideAPeer : public testing::Test {
     }
     return bytes;
   }
-  // Whether it takes them as a part.
+  // Returns whether the rank accepts the bytes as a part.
   bool takes(const std::vector<std::byte>& bytes) {
     std::size_t given = 0;
     for (auto room = schedule_.receivable(); !room.empty() && given < bytes.size();
@@ -250,7 +250,7 @@ TEST_F(BesideAPeer, RefusesIndicesThatDoNotIncrease) {
   EXPECT_FALSE(takes(part(0, 2, {5, 5, 1, 2})));
 }
 
-// A peer that counts wrongly: the part's memory is being sent.
+// The peer counts wrongly: the memory of the part is still being sent.
 TEST_F(BesideAPeer, TakesNoSumOfAPartThatItHasNotSent) {
   ASSERT_TRUE(takes(part(0, 0, {})));
   EXPECT_TRUE(schedule_.receivable().empty());

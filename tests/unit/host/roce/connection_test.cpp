@@ -114,7 +114,7 @@ TEST_F(RoceConnection, AWriteOfSeveralPacketsIsFirstMiddleLast) {
   EXPECT_EQ(bth_of(packets[0]).opcode, wire::RoceOpcode::write_first);
   EXPECT_EQ(bth_of(packets[1]).opcode, wire::RoceOpcode::write_middle);
   EXPECT_EQ(bth_of(packets[2]).opcode, wire::RoceOpcode::write_last_immediate);
-  // Numbers come round.
+  // Sequence numbers wrap.
   EXPECT_EQ(bth_of(packets[0]).psn.value(), 0xfffffeu);
   EXPECT_EQ(bth_of(packets[2]).psn.value(), 0u);
   EXPECT_EQ(bth_of(packets[2]).acknowledge, wire::BthHeader::acknowledge_bit);
@@ -165,7 +165,7 @@ TEST_F(RoceConnection, WhatIsMissingIsSaidOnceAndAllFromThereComesAgain) {
   deliver(packets[4]);
   EXPECT_TRUE(replies().empty());
   answer(answers[0]);
-  // Fewer at a time now; the rest follows acknowledgements.
+  // Now there are fewer at a time; the rest follows acknowledgements.
   for (int i = 0; i < 10 && !requester_.idle(); ++i) {
     for (auto& packet : requests()) {
       deliver(packet);
@@ -218,7 +218,7 @@ TEST_F(RoceConnection, ATimerAsksWithOnePacketAndBacksOff) {
   EXPECT_EQ(longest, tuning_.rto.rto_max);
 }
 
-// Or they would overflow the same queue for ever.
+// Otherwise they would overflow the same queue for ever.
 TEST_F(RoceConnection, RepeatsDoNotStayInStepWithThoseOfOthers) {
   const std::vector<std::byte> bytes(40);
   Requester other({{sender, 0x12}, {receiver, 0x22}}, 7, mtu, tuning_);
@@ -237,7 +237,7 @@ TEST_F(RoceConnection, RepeatsDoNotStayInStepWithThoseOfOthers) {
   EXPECT_NE(requester_.deadline(), other.deadline());
 }
 
-// What was acknowledged meanwhile is not sent again.
+// Packets that were acknowledged meanwhile are not sent again.
 TEST_F(RoceConnection, ALateAcknowledgementOfAllEndsTheRetransmission) {
   post(8 * mtu);
   auto packets = requests();

@@ -74,7 +74,7 @@ TEST(SketchFactors, AreProductsWithTheMatrix) {
 
 TEST(SketchFactors, AreExpandedToTheSameBitsOnEveryCpu) {
   for_shapes([](const LowRank& shape, const Vector& m, const Vector& left, const Vector& right) {
-    // One product after the other, each rounded before it is added.
+    // The reference adds one product after the other, each rounded before it is added.
     Vector by_the_book(m.size());
     for (std::size_t i = 0; i < shape.rows; ++i) {
       for (std::size_t j = 0; j < shape.columns; ++j) {
@@ -126,8 +126,8 @@ TEST(SketchFactors, ColumnsBecomeOrthonormalWithTheSameBitsOnEveryCpu) {
   }
 }
 
-// What is left of a column is little, and still at right angles; or is what the other one's
-// rounding left, which is not.
+// The rest of a column is small and still orthogonal, or it is the rounding error of the other
+// column, which is not.
 TEST(SketchFactors, ColumnsThatAreNearlyTheSameBecomeOrthonormalOrZeros) {
   constexpr std::size_t length = 500;
   const auto column = normal_matrix(1, length, 5);

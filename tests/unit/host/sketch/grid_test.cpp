@@ -106,7 +106,7 @@ TEST(SketchGrid, IsMonotoneAndItsErrorIsHalfAUnit) {
   }
 }
 
-// What it stands for is what it is quantised to once more, with the same bounds.
+// The decoded value is quantised to the same code again, with the same bounds.
 TEST(SketchGrid, QuantisesTwiceAsOnce) {
   const auto chance = chance_of(1, 2, 3);
   for (const auto bits : grid_bits) {
@@ -145,7 +145,8 @@ TEST(SketchGrid, ChanceIsRightInTheMean) {
   EXPECT_LT(std::fabs(error), 5.0 * unit / 2 / std::sqrt(static_cast<double>(rounds) * count));
 }
 
-// Errors of ranks that drew alike would add up: n times one, instead of its root.
+// Errors of ranks that drew the same numbers would add up to n times one error, instead of its
+// square root.
 TEST(SketchGrid, RanksAndRoundsDrawByThemselves) {
   const auto correlation = [](const Chance& a, const Chance& b) {
     double sum = 0;
@@ -198,7 +199,7 @@ TEST(SketchGrid, BoundsAreOrderedAsIntegersAre) {
   EXPECT_EQ(std::adjacent_find(bounds.begin(), bounds.end()), bounds.end());
 }
 
-// They come from the network.
+// Bounds come from the network.
 TEST(SketchGrid, BoundsThatNoRankMakesAreNotFinite) {
   const Grid grid(8, 2);
   const std::vector<float> elements = {1.0f, 2.0f};

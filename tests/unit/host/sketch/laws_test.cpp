@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What holds of every vector, on vectors that are drawn: of many lengths, wide and narrow, of few
-// values and of neighbouring ones.
+// Tests properties that hold for every vector, on random vectors: of many lengths, wide and narrow,
+// of few values and of neighbouring ones.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -46,7 +46,7 @@ std::vector<float> vector_of(unsigned kind, std::size_t count) {
   return made;
 }
 
-// Calls f for each vector, in order if the elements are to be.
+// Calls f for each vector, with sorted elements if asked for.
 template <typename F>
 void for_vectors(bool in_order, F f) {
   for (unsigned kind = 0; kind < 4; ++kind) {
@@ -206,8 +206,8 @@ TEST(SketchLaws, AnElementOnAGridErrsByAUnitAtMost) {
   });
 }
 
-// One rank alone, whose sums are what it sent. Adding to what is kept back and taking away from it
-// is rounded once each, by half of the last place: 2^-24 of the magnitudes.
+// One rank is alone, and its sums are what it sent. Adding to the residual and subtracting from it
+// are each rounded once, by half of the last place: 2^-24 of the magnitudes.
 template <typename Steps>
 void expect_nothing_lost(std::size_t count, const SketchOptions& options) {
   GradientSketch sketch(count, options);

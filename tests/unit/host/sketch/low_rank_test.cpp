@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Ranks that add up matrices by their factors.
+// Tests ranks that add up matrices by their factors.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -48,7 +48,7 @@ double distance(const Sum& sum, const std::vector<double>& exact) {
   return norm(off);
 }
 
-// The ranks' own ones have rank 1, so their sum has as many as there are ranks.
+// Each rank's matrix has rank 1, so the rank of the sum is the number of ranks.
 TEST(LowRankSketch, ASumOfThatRankIsExact) {
   const auto vectors = matrices_of_rank(1);
   const auto exact = exact_sum(vectors);
@@ -62,7 +62,7 @@ TEST(LowRankSketch, ASumOfThatRankIsExact) {
   EXPECT_GT(distance(too_few.sum(vectors), exact), 0.1 * norm(exact));
 }
 
-// After some calls it is the one that the singular value decomposition has.
+// After some calls the result is that of the singular value decomposition.
 TEST(LowRankSketch, CallsOfTheSameMatricesComeToTheBestOfThatRank) {
   const auto vectors = matrices_of_rank(40, 0.8);
   const auto exact = exact_sum(vectors);
@@ -93,7 +93,7 @@ TEST(LowRankSketch, SumsOfIntegersAreTheSameBitsInAnyOrder) {
   }
 }
 
-// What was given and what is kept back are together what came, of all ranks.
+// The sums and the residuals together are the inputs of all ranks.
 TEST(LowRankSketch, NothingIsLostWithFeedback) {
   for (const unsigned bits : {32u, 16u, 8u, 4u}) {
     World world(world_size, shape, options_of(bits, true));
@@ -122,8 +122,8 @@ TEST(LowRankSketch, NothingIsLostWithFeedback) {
   }
 }
 
-// What a call leaves out comes with later ones: the mean of many is off by what is kept back, which
-// stays as great as it is, divided by their number.
+// Later calls bring what a call leaves out: the error of the mean of many calls is the residual,
+// which does not grow, divided by their number.
 TEST(LowRankSketch, FeedbackMakesTheErrorOfTheMeanVanish) {
   const auto vectors = matrices_of_rank(20, 0.9);
   const auto exact = exact_sum(vectors);
@@ -145,8 +145,8 @@ TEST(LowRankSketch, FeedbackMakesTheErrorOfTheMeanVanish) {
   }
 }
 
-// A basis that is another one on a rank, after a call that failed there only, costs exactness and
-// not that all have the same; with the next call it is the same again.
+// After a call that failed on one rank only, that rank has another basis. This costs exactness, but
+// all ranks still have the same result; with the next call the basis is the same again.
 TEST(LowRankSketch, ARankThatMissedACallComesToTheSameBits) {
   const auto vectors = matrices_of_rank(2);
   const auto exact = exact_sum(vectors);
@@ -176,7 +176,7 @@ TEST(LowRankSketch, WhatIsNotFiniteIsNanOnAllRanksAndIsNotKept) {
   }
 }
 
-// Zeros, of which nothing can be learnt, constants, and matrices of a row or a column.
+// Tests zeros, which give no basis, constants, and matrices of a row or a column.
 TEST(LowRankSketch, OddMatricesHaveTheirSums) {
   for (const unsigned bits : {32u, 16u}) {
     World zeros(2, shape, options_of(bits, true));
@@ -194,7 +194,8 @@ TEST(LowRankSketch, OddMatricesHaveTheirSums) {
   }
 }
 
-// Who gives up, or refuses the call, has as many steps, of the same shape, and keeps all back.
+// A rank that gives up, or refuses the call, has the same number of steps, of the same shape, and
+// keeps all in its residual.
 TEST(LowRankSketch, WhoGivesUpHasTheSameStepsAndKeepsAllBack) {
   const auto in = normal_matrix(shape.rows, shape.columns, 3);
   for (const unsigned bits : {32u, 8u}) {
@@ -247,7 +248,7 @@ TEST(LowRankSketch, ARefusedCallHasAsManyStepsAndTakesLittleRoom) {
   }
 }
 
-// Whatever comes back from the network, the result is one.
+// The call ends, whatever comes back from the network.
 TEST(LowRankSketch, EndsWhateverComes) {
   std::mt19937_64 random(1);
   const auto in = normal_matrix(shape.rows, shape.columns, 3);

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-// Matrices by the book, row by row, and their singular values.
+// Plain code for matrices, row by row, and their singular values.
 namespace tributary::host::sketch::test {
 
 inline std::vector<float> normal_matrix(std::size_t rows, std::size_t columns, std::uint64_t seed) {
@@ -22,7 +22,8 @@ inline std::vector<float> normal_matrix(std::size_t rows, std::size_t columns, s
   return matrix;
 }
 
-// Of rank `rank`: a sum of so many outer products, each by `decay` less than the one before.
+// Returns a matrix of rank `rank`: a sum of so many outer products, each by the factor `decay`
+// smaller than the one before.
 inline std::vector<float> matrix_of_rank(std::size_t rows, std::size_t columns, std::size_t rank,
                                          std::uint64_t seed, double decay = 1) {
   const auto left = normal_matrix(rank, rows, seed);
@@ -41,7 +42,8 @@ inline std::vector<float> matrix_of_rank(std::size_t rows, std::size_t columns, 
   return matrix;
 }
 
-// The greatest first: by rotations that make columns orthogonal, two at a time (Jacobi, one-sided).
+// Returns the singular values, the greatest first, by rotations that make columns orthogonal, two
+// at a time (Jacobi, one-sided).
 inline std::vector<double> singular_values(std::span<const double> matrix, std::size_t columns) {
   std::vector<double> m(matrix.begin(), matrix.end());
   const auto rows = m.size() / columns;
@@ -87,7 +89,8 @@ inline std::vector<double> singular_values(std::span<const double> matrix, std::
   return values;
 }
 
-// The least that any matrix of that rank is off, in the root of the squares (Eckart and Young).
+// Returns the least error of any matrix of that rank, in the root of the squares (Eckart and
+// Young).
 inline double least_error(const std::vector<double>& values, std::size_t rank) {
   double squares = 0;
   for (std::size_t k = rank; k < values.size(); ++k) {

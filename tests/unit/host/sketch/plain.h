@@ -12,10 +12,10 @@
 
 #include "host/sketch/chance.h"
 
-// Sketches by the book, an element at a time, and vectors to try them on.
+// Plain code for sketches, an element at a time, and vectors to test them on.
 namespace tributary::host::sketch::test {
 
-// What chance says of an element, from 0 on, below 1.
+// Returns the random number of an element, from 0 on, below 1.
 inline float drawn(const Chance& chance, std::size_t index) {
   auto x = static_cast<std::uint32_t>(index) * 0x9e3779b9u ^ chance.first;
   x = (x ^ x >> 16) * 0x7feb352du ^ chance.second;
@@ -48,7 +48,7 @@ inline std::int32_t units_of(float element, float unit, std::int32_t levels, con
   return static_cast<std::int32_t>(below) + (drawn(*chance, index) < exact - below ? 1 : 0);
 }
 
-// As gradients are: most of them near zero, some far from it.
+// Returns numbers like those of gradients: most of them near zero, some far from it.
 inline std::vector<float> gradient(std::size_t count, std::uint64_t seed, float scale = 1) {
   std::mt19937_64 random(seed);
   std::exponential_distribution<float> magnitude(1);
@@ -63,7 +63,7 @@ constexpr float infinity = std::numeric_limits<float>::infinity();
 constexpr float nan = std::numeric_limits<float>::quiet_NaN();
 constexpr float greatest = std::numeric_limits<float>::max();
 
-// What codecs may meet at the end of a vector, or make a mistake of.
+// Returns vectors whose ends or values are hard for codecs.
 inline std::vector<std::vector<float>> odd_vectors() {
   std::vector<std::vector<float>> vectors = {
       {1.0f},

@@ -55,7 +55,7 @@ TEST(Packing, IsItsOwnInverse) {
   }
 }
 
-// The bucket of each element is the last one that does not begin above it.
+// Expects that the bucket of each element is the last one that does not begin above it.
 void expect_plain_search() {
   const auto chance = chance_of(4, 1, 2);
   for (const auto bits : code_bits) {
@@ -88,7 +88,7 @@ TEST(Quantiles, EncodeAsAPlainSearchDoes) {
   });
 }
 
-// The paper's own words: as many in each bucket, each stood for by the mean of its quantiles.
+// By the paper each bucket has as many elements, and the mean of its quantiles stands for them.
 TEST(Quantiles, BucketsAreEquallyFullAndStoodForByTheirMiddle) {
   for (const auto bits : code_bits) {
     const auto elements = gradient(40000, bits);
@@ -175,7 +175,8 @@ TEST(Quantiles, WhatIsNotFiniteMakesAllOfItNan) {
   }
 }
 
-// Longer vectors than are sorted: the quantiles are those of a sample, the ends those of all.
+// Vectors are longer than those that are sorted: quantiles are those of a sample, the ends those of
+// all elements.
 TEST(Quantiles, OfASampleAreNear) {
   auto elements = gradient(20 * sample_elements + 77, 3);
   elements[12345] = 99;

@@ -39,7 +39,7 @@ TEST(SketchSteps, MakeTheSameBitsInAnyOrder) {
   }
 }
 
-// Each rank's error is at most a unit, by which chunks are counted in on all ranks alike.
+// Each rank's error is at most a unit, which is the same for a chunk on all ranks.
 TEST(SketchSteps, SumsAreWithinAUnitOfEachRank) {
   for (const auto& options : all_options()) {
     if (options.kind != SketchKind::grid) {
@@ -65,7 +65,7 @@ TEST(SketchSteps, SumsAreWithinAUnitOfEachRank) {
   }
 }
 
-// What was given and what is kept back are together what came, of every rank and every round.
+// The sums and the residuals together are the inputs, for every rank and every round.
 TEST(SketchSteps, NothingIsLostWithFeedback) {
   for (const auto& options : all_options()) {
     if (!options.feedback) {
@@ -96,8 +96,8 @@ TEST(SketchSteps, NothingIsLostWithFeedback) {
   }
 }
 
-// The mean over rounds of the same vector, which with feedback comes out even, and to nearest
-// without it does not.
+// Compares the mean over rounds of the same vector: with feedback it has no bias, and without
+// feedback rounding to nearest has one.
 TEST(SketchSteps, FeedbackMendsTheBiasOfNearest) {
   constexpr std::size_t count = 512;
   const auto vectors = gradients(4, count, 1);
@@ -137,7 +137,7 @@ TEST(SketchSteps, WhatIsNotFiniteIsNanOnAllRanksAndIsNotKept) {
   }
 }
 
-// Zeros, constants, single elements, and what is as great or small as can be.
+// Tests zeros, constants, single elements, and the greatest and smallest numbers.
 TEST(SketchSteps, OddVectorsHaveTheirSums) {
   for (const auto& options : all_options()) {
     for (const auto& vector : odd_vectors()) {
@@ -152,7 +152,8 @@ TEST(SketchSteps, OddVectorsHaveTheirSums) {
   }
 }
 
-// Who gives up, or refuses the call, has as many steps, of the same shape, and keeps all back.
+// A rank that gives up, or refuses the call, has the same number of steps, of the same shape, and
+// keeps all in its residual.
 TEST(SketchSteps, WhoGivesUpHasTheSameStepsAndKeepsAllBack) {
   constexpr std::size_t count = 1100;
   const auto in = gradient(count, 3);
@@ -186,7 +187,7 @@ TEST(SketchSteps, WhoGivesUpHasTheSameStepsAndKeepsAllBack) {
   }
 }
 
-// Whatever comes back from the network, the result is one.
+// The call ends, whatever comes back from the network.
 template <typename Steps>
 void expect_to_end(const SketchOptions& options, std::mt19937_64& random) {
   constexpr std::size_t count = 1025;

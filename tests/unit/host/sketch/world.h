@@ -20,13 +20,14 @@
 #include "reduce/combine.h"
 #include "unit/host/values.h"
 
-// Whole worlds of ranks that add up sketches, and what would carry these: reductions by the book,
-// in an order that is drawn.
+// Whole worlds of ranks that add up sketches, and plain reductions in random order that carry
+// these.
 namespace tributary::host::sketch::test {
 
 using Vector = std::vector<float>;
 
-// Of one call, by rank. Only the factors of a matrix may be floats, whose sum depends on the order.
+// Reduces one call; `calls` are by rank. Only the factors of a matrix may be floats, whose sum
+// depends on the order.
 inline void bring_together(const std::vector<Call>& calls, std::mt19937_64& random, bool floats) {
   const auto& shape = calls.front().buffers;
   std::vector<host::test::Elements> parts;
@@ -64,7 +65,7 @@ class World {
   World(std::size_t ranks, const LowRank& matrix, const SketchOptions& options)
       : scratch_(ranks), sketches_(ranks, GradientSketch(matrix, options)) {}
 
-  // The result of all ranks, after a check that they have the same bits.
+  // Returns the result, after a check that all ranks have the same bits.
   Vector sum(std::vector<Vector> vectors, std::uint64_t seed = 1) {
     if (sketches_[0].matrix()) {
       run<LowRankSteps>(vectors, seed);
@@ -83,7 +84,7 @@ class World {
   GradientSketch& sketch(std::size_t rank) { return sketches_[rank]; }
 
  private:
-  // In place.
+  // Adds up in place.
   template <typename Steps>
   void run(std::vector<Vector>& vectors, std::uint64_t seed) {
     const auto ranks = static_cast<std::uint32_t>(vectors.size());

@@ -19,7 +19,7 @@
 #include "unit/host/loopback.h"
 #include "unit/host/ports.h"
 
-// On real sockets, between addresses of the loopback interface.
+// These tests use real sockets between addresses of the loopback interface.
 namespace tributary::host::test {
 namespace {
 
@@ -27,7 +27,7 @@ using namespace std::chrono_literals;
 
 const std::vector<std::size_t> layers = {500, 3};
 
-// A replica that adds up what it gets, and remembers the masks.
+// A replica that adds up the sums that it gets, and records the masks.
 struct Replica {
   std::vector<float> parameters = std::vector<float>(2, 0.0F);
   std::vector<std::uint32_t> contributors;  // of each sum
@@ -142,7 +142,7 @@ TEST_P(Exchanges, SumsAreTheSameWhateverColayersRanksForm) {
   });
 }
 
-// The fast rank stops when the slow one, which has not begun, holds it up.
+// The fast rank stops where it has to wait for the slow one, which has not begun.
 TEST(Exchange, SspWaitsForWhoIsTooFarBehind) {
   std::atomic<int> finished = 0;
   run_exchanges(2, options_of(Synchrony::ssp, 2), [&](GradientExchange& exchange, Replica&) {
@@ -238,7 +238,7 @@ TEST(Exchange, MayBeOverACommunicatorThatStaysTheCallers) {
   });
 }
 
-// As an interpreter that was interrupted does.
+// An interpreter that was interrupted does this.
 TEST(Exchange, IsGivenUpByWhoIsAskedWhileItWaits) {
   std::atomic<bool> given_up = false;
   auto options = options_of(Synchrony::bsp);
@@ -260,7 +260,7 @@ TEST(Exchange, IsGivenUpByWhoIsAskedWhileItWaits) {
   });
 }
 
-// Times that no point of time has room for, as of who wants no warnings.
+// These times exceed any point in time; users set them who want no warnings.
 TEST(Exchange, TheLongestTimesAreForEver) {
   std::atomic<int> warnings = 0;
   auto options = options_of(Synchrony::bsp);
@@ -357,7 +357,7 @@ TEST(Exchange, ThatHasEndedSaysWhyWhateverIsCalled) {
   });
 }
 
-// Whoever ends without a word ends the exchange for all.
+// A rank that ends silently ends the exchange for all.
 TEST(Exchange, FailsWhereARankIsGone) {
   run_exchanges(
       2, options_of(Synchrony::asp),

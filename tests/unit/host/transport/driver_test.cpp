@@ -13,7 +13,7 @@
 #include "protocols/canary/carrier/socket.h"
 #include "protocols/canary/host/collectives.h"
 
-// One rank on a real socket, driven as applications have it, and one that the test drives by hand.
+// Tests one rank on a real socket, driven as in applications, and one that the test drives by hand.
 namespace tributary::host::test {
 namespace {
 
@@ -45,7 +45,7 @@ class ByHand {
 
   void begin(const Call& call, Time deadline) { machine_.begin(call, Clock::now(), deadline); }
 
-  // Until the collective is over, or `until`. `deaf`: whatever comes is lost.
+  // Drives until the collective is over, or `until`. With `deaf` all packets that come are lost.
   void drive(Time until, bool deaf) {
     while (machine_.running() && Clock::now() < until) {
       machine_.poll(outbox_, Clock::now());

@@ -12,7 +12,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// What arrives is what is written to an eventfd.
+// A target whose packets are writes to an eventfd.
 class Letters final : public ProgressTarget {
  public:
   Letters() : box_(::eventfd(0, EFD_NONBLOCK)) {}
@@ -103,7 +103,7 @@ TEST(ProgressThread, LooksWhenItIsTime) {
   thread.enter();
 }
 
-// An owner that only looks away for a moment is not bothered.
+// The thread does nothing while the owner is away for only a moment.
 TEST(ProgressThread, LeavesABusyOwnerAlone) {
   Letters letters;
   ProgressThread thread(letters);

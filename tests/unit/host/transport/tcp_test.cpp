@@ -15,9 +15,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// As a socket is that an ICMP error ends just when it is looked at: poll() says that it is ready,
-// SO_ERROR that nothing is wrong, and yet there is no connection. Here it is still on its way, to
-// where nobody takes more.
+// A socket is in this state when an ICMP error ends it at the moment of the check: poll() says that
+// it is ready, SO_ERROR that nothing is wrong, and yet there is no connection. Here the connection
+// is still being made, to a socket that accepts no more.
 TEST(Tcp, takes_no_socket_without_a_peer_for_connected) {
   const auto listener = *listen_on({wire::Ipv4Address(127, 0, 0, 1), 0});
   ASSERT_EQ(::listen(listener.fd.get(), 0), 0);

@@ -46,7 +46,7 @@ TEST(CostTable, LongerVectorsTakeNoLessTime) {
   EXPECT_EQ(table.time(Means::ring, 1000000), 30us);
 }
 
-// Bytes beyond everything, of a network that is slow or was disturbed.
+// The length is huge, and the network is slow or was disturbed.
 TEST(CostTable, WhatTakesLongerThanADurationHoldsTakesLong) {
   CostTable table;
   table.add(Means::doubling, 8, 1ms);

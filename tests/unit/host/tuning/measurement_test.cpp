@@ -27,7 +27,7 @@ using namespace std::chrono_literals;
 using host::test::run_ranks;
 using testing::HasSubstr;
 
-// Takes the time that is said, and fails when it is.
+// A runner that takes a given time, and fails when told to.
 class Carrier final : public Runner {
  public:
   using Run = std::function<Result<void>(const Call& call, const Deadline& until)>;
@@ -41,7 +41,7 @@ class Carrier final : public Runner {
   void skip(const Call& /*call*/) override { ++calls_; }
   bool retaining() override { return false; }
   const Job& job() const override { return job_; }
-  // As other ranks count.
+  // The number of calls, as other ranks count them.
   int calls() const { return calls_; }
 
  private:
@@ -64,7 +64,7 @@ class Measuring : public testing::Test {
     }
   }
 
-  // On all ranks; they can add up over their ring afterwards, as they could before.
+  // Measures on all ranks, and checks that they can add up over their ring afterwards.
   void measure_with(const std::function<Carrier::Run(std::uint32_t rank)>& carrier_of,
                     Duration allowed, Duration patience = 20s) {
     measured_.resize(ranks);
@@ -135,8 +135,8 @@ TEST_F(Measuring, TheLeastTimeOfAllRanksCounts) {
   }
 }
 
-// Its allreduces are those of all: so the others wait in it, but not until the ranks' deadline, and
-// all know that it failed, and count as many.
+// All ranks take part in its allreduces, so the others wait in them, but not until the ranks'
+// deadline; all know that it failed, and count the same number of calls.
 TEST_F(Measuring, ACarrierThatFailsForOneRankIsNotMeasured) {
   std::atomic<bool> failed = false;
   const auto carrier_of = [&](std::uint32_t rank) -> Carrier::Run {

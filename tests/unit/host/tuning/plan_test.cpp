@@ -12,7 +12,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Costs of that latency and so many bytes a microsecond, where ranks would measure them.
+// Adds costs of that latency and so many bytes a microsecond, at the sizes that ranks measure.
 void add(CostTable& table, Means means, Duration latency, std::size_t bytes_per_us,
          std::size_t largest) {
   for (std::size_t bytes = means == Means::ring ? 4096 : 8; bytes <= largest;
@@ -21,7 +21,7 @@ void add(CostTable& table, Means means, Duration latency, std::size_t bytes_per_
   }
 }
 
-// Of 8 ranks with 1 Gbit/s, and a switch with twice the latency of two hosts.
+// Returns the costs of 8 ranks with 1 Gbit/s, and a switch with twice the latency of two hosts.
 CostTable usual(std::size_t largest = 256 << 10) {
   CostTable table;
   add(table, Means::carrier, 200us, 110, largest);
@@ -59,7 +59,7 @@ TEST(Plan, HostsHaveToBeClearlyFaster) {
   EXPECT_EQ(Plan(table).text("flare"), "flare for all sizes");
 }
 
-// As where a switch in software is slower than the hosts' links.
+// This is the case where a switch in software is slower than the hosts' links.
 TEST(Plan, LongVectorsGoRoundTheRingWhereThatIsFaster) {
   CostTable table;
   add(table, Means::carrier, 50us, 20, 2 << 20);
@@ -70,7 +70,7 @@ TEST(Plan, LongVectorsGoRoundTheRingWhereThatIsFaster) {
   EXPECT_EQ(plan.doubling_up_to(), 16384u);
 }
 
-// Two sizes that were disturbed would otherwise tell of all longer ones.
+// Otherwise two disturbed sizes would decide for all longer ones.
 TEST(Plan, WhatLosesAtTheLargestSizeDoesNotWinBeyond) {
   CostTable table;
   table.add(Means::carrier, 32768, 100us);
@@ -82,7 +82,7 @@ TEST(Plan, WhatLosesAtTheLargestSizeDoesNotWinBeyond) {
   EXPECT_EQ(Plan(table).text("panama"), "panama for all sizes");
 }
 
-// Where the time was over before the ring was measured, doubling stands for the hosts.
+// If the time was over before the ring was measured, doubling stands for the hosts.
 TEST(Plan, WithoutTheRingHostsCarryNoMoreThanTheyDoubleAnyway) {
   CostTable table;
   add(table, Means::carrier, 5ms, 1, 4096);

@@ -13,7 +13,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// What is tried where one repetition takes `time_of(trial)`.
+// Returns the trials where one repetition takes `time_of(trial)`.
 template <typename TimeOf>
 std::vector<std::pair<Means, std::size_t>> tried(Trials& trials, TimeOf time_of) {
   std::vector<std::pair<Means, std::size_t>> all;
@@ -39,7 +39,7 @@ TEST(Trials, NoTimeMeansNone) {
   EXPECT_FALSE(trials.next());
 }
 
-// 1 Gbit/s: a size that is not known to fit is left out before it is begun.
+// At 1 Gbit/s a size that may take too long is left out before it begins.
 TEST(Trials, TakeNoLongerThanTheyMay) {
   Trials trials(8, 50ms);
   const auto time_of = [](const Trial& trial) {
@@ -57,7 +57,7 @@ TEST(Trials, OneThatTakesAllTheTimeIsTheLast) {
   EXPECT_EQ(all.size(), 1u);
 }
 
-// Thousands of steps would take longer than there is time, which shows in the latency of doubling.
+// Thousands of steps would take too long, which the latency of doubling shows.
 TEST(Trials, ALongRingIsNotEvenTried) {
   Trials trials(4000, 50ms);
   const auto all = tried(trials, [](const Trial&) { return 400us; });
