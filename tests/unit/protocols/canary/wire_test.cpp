@@ -39,7 +39,7 @@ CanaryHeader downwards(CanaryKind kind) {
   return header;
 }
 
-// The packet as it is sent: as many payload bytes as the header says, sealed.
+// Returns the packet as it is sent: as many payload bytes as the header says, sealed.
 std::vector<std::byte> packet_of(CanaryHeader header) {
   const std::size_t payload_bytes =
       static_cast<std::size_t>(header.element_type) < element_type_count
@@ -92,7 +92,7 @@ TEST(CanaryHeader, fields_lie_where_the_paper_and_the_extension_put_them) {
   EXPECT_EQ(offsetof(CanaryHeader, crc), 60U);
 }
 
-// Request, failure, pending, release.
+// Returns the header of a request, failure, pending or release.
 CanaryHeader control(CanaryKind kind) {
   auto header = contribution();
   header.kind = kind;

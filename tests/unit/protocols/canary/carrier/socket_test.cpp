@@ -53,7 +53,7 @@ TEST(CanarySocket, WorkersOfOneHostHavePortsOfTheirOwn) {
   }
 }
 
-// Of a worker that sends packets of several blocks to one that does not answer.
+// A worker sends packets of several blocks to one that does not answer.
 TEST(CanarySocket, PacketsLeaveWithThePortOfTheirBlock) {
   const auto receiver = open_socket();
   auto transport = UringTransport::create(open_socket(), 2048);

@@ -26,7 +26,7 @@ class AdmissionTest : public ::testing::Test {
                                Time now = Time{}) {
     return admission_->refusal(key_of(job, id), blocks_->tenants.share_of(job, port), now);
   }
-  // A block that has sent its sum, or null where the newcomer goes to its leader.
+  // Returns a block that has sent its sum, or null where the newcomer goes to its leader.
   Descriptor* hold(std::uint32_t job, std::uint32_t id, PortIndex port = 0, Time now = Time{}) {
     if (refusal(job, id, port, now) != nullptr) {
       return nullptr;

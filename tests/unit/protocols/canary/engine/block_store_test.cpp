@@ -10,7 +10,7 @@ class BlockStoreTest : public ::testing::Test {
  protected:
   static constexpr std::uint32_t job = 7;
 
-  // A block that gathers in a wide accumulator.
+  // Returns a block that gathers in a wide accumulator.
   Descriptor& hold(std::uint32_t id) {
     auto& block = *blocks_.table.allocate((std::uint64_t{job} << 32) | id, Time{}, Time{1ms});
     block.share = blocks_.tenants.share_of(job, 2);

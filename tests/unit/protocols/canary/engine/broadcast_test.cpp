@@ -150,7 +150,7 @@ TEST_F(Broadcast, CopiesThatFindNoBufferAreCountedAsLost) {
   EXPECT_EQ(harness->figure("descriptors_in_use"), 0u);
 }
 
-// Elements enough to be shared by the copies.
+// There are enough elements for the copies to share them.
 TEST_F(Broadcast, ManyElementsReachEveryChildAndLeaveNoPacketBehind) {
   const Ints elements(300, 7);
   const auto before = pool.outstanding();
@@ -182,7 +182,7 @@ TEST_F(Broadcast, SharedElementsComeBackAlsoWhereNoHeaderFindsABuffer) {
 
 class Restoration : public CanaryTest {
  protected:
-  // The only slot is taken: what child() sends goes to its leader.
+  // The only slot is taken, so packets of child() go to their leader.
   Restoration() {
     restart(config_with(1));
     feed(worker(0), Ints{1});
@@ -230,7 +230,8 @@ TEST_F(Restoration, SendsAResultToTheChildAndTouchesNoDescriptor) {
   EXPECT_EQ(harness->figure("restorations_total"), 1u);
 }
 
-// Nobody has the switch send where no contribution came from, nor more than was passed on.
+// No packet may make the switch send to where no contribution came from, nor more than it passed
+// on.
 TEST_F(Restoration, OnlyOfAChildThatWasPassedOnOnceAndByItsLeader) {
   const auto refused = drop::no_descriptor;
   expect_refused([](CanarySpec& s) { s.id = 3; }, refused);

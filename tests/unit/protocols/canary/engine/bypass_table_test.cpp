@@ -51,7 +51,7 @@ TEST(BypassTable, OneThatWasTakenMakesRoomBeforeOthers) {
   }
 }
 
-// As blocks and workers are: one number after another.
+// Blocks and workers have consecutive numbers.
 TEST(BypassTable, NeighboursAmongBlocksAndChildrenDoNotMeetInOneSet) {
   BypassTable table(16384, 1);
   constexpr std::uint64_t blocks = 64;

@@ -12,8 +12,8 @@ namespace {
 
 class Checks : public CanaryTest {
  protected:
-  // A valid contribution, tampered with and (unless told) sealed again: as the first of its block,
-  // and where another has begun the block.
+  // Expects that a contribution that was changed and, unless told otherwise, sealed again is
+  // refused: as the first of its block, and where another has begun the block.
   void expect_refused(const std::function<void(Packet&, wire::CanaryHeader&)>& tamper,
                       DropReason reason, bool sealed = true) {
     expect_drop(tampered(tamper, sealed), reason);
@@ -105,7 +105,7 @@ TEST_F(Checks, ContributionToTheSwitchItselfIsNotServed) {
   expect_drop(test::make_canary(pool, bypassing, Ints{1}), DropReason::local_unserved);
 }
 
-// Cut anywhere behind the UDP header, with the outer lengths telling the truth.
+// The packet is cut anywhere behind the UDP header, and the outer lengths are right.
 TEST_F(Checks, EveryTruncatedLengthIsDropped) {
   const std::uint32_t headers = 14 + 20 + 8;
   const auto whole = test::make_canary(pool, worker(0), Ints{1, 2, 3, 4})->length;
@@ -127,7 +127,8 @@ TEST_F(Checks, EveryTruncatedLengthIsDropped) {
   }
 }
 
-// Every byte of the header at 0 and at maximum, sealed: stored, passed or dropped, never a crash.
+// Every byte of the header is set to 0 and to its maximum, and sealed. The packet may be stored,
+// passed or dropped, and must not cause a crash.
 TEST_F(Checks, EveryHeaderByteAtItsExtremes) {
   for (std::size_t at = 0; at < sizeof(wire::CanaryHeader) - 4; ++at) {
     for (const int value : {0x00, 0x7f, 0x80, 0xff}) {

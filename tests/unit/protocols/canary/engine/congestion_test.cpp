@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How what queues have marked gets to the leader and back.
+// Tests how marks of queues get to the leader and back.
 #include "fixture.h"
 #include "wire/ipv4.h"
 
 namespace tributary::canary {
 namespace {
 
-// Marked by a queue between this switch and whoever sent it.
+// Returns a packet that was marked by a queue between its sender and this switch.
 CanarySpec marked(CanarySpec spec) {
   spec.tos = wire::ecn::ce;
   return spec;
 }
-// A switch below has added up what a queue before it had marked.
+// Returns a sum of a switch below, to which marked packets came.
 CanarySpec congested(CanarySpec spec) {
   spec.tos = wire::ecn::ect0;
   spec.congested = true;
@@ -29,7 +29,7 @@ class Congestion : public CanaryTest {
     CanaryTest::TearDown();
   }
 
-  // The sum of three contributions.
+  // Returns the sum of three contributions.
   Seen sum(const CanarySpec& first, const CanarySpec& second, const CanarySpec& third) {
     feed(first, Ints{1});
     feed(second, Ints{2});
@@ -69,7 +69,7 @@ TEST_F(Congestion, DirectlyOverEthernetTheHeaderTells) {
   EXPECT_TRUE(sum(specs[0], specs[1], specs[2]).header().congested());
 }
 
-// It goes on by itself: as it was marked, whatever the sum before it was.
+// A straggler goes on by itself, with its own mark, whatever that of the sum was.
 TEST_F(Congestion, AStragglerKeepsItsMark) {
   feed(unmarked(worker(0)), Ints{1});
   EXPECT_FALSE(Seen(harness->expire(Time{} + 1ms)[0]).header().congested());

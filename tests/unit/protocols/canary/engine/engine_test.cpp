@@ -127,7 +127,8 @@ TEST_F(EngineTest, ReconfigureKeepsTheBlocksAndChangesTheirTimeout) {
   EXPECT_EQ(engine->deadline(), Time{3ms});
 }
 
-// Nothing is known of the job: with other blocks in flight 1 ms, alone the least there is.
+// Nothing is known of the job: the timeout is 1 ms with other blocks in flight, and the least
+// possible one for a single block.
 TEST_F(EngineTest, AdaptiveTimeoutOfABlockThatIsAloneIsTheShortest) {
   auto config = config_with(64);
   config.timeout.reset();
@@ -141,8 +142,8 @@ TEST_F(EngineTest, AdaptiveTimeoutOfABlockThatIsAloneIsTheShortest) {
   EXPECT_EQ(harness->expire(Time{} + 1ms).size(), 1u);
 }
 
-// More jobs than are accounted for, each with two blocks: what is not told apart for operators is
-// told apart here, also when the configuration changes.
+// There are more jobs than are listed for operators, each with two blocks. Their timeouts are kept
+// apart all the same, also when the configuration changes.
 TEST_F(EngineTest, AdaptiveTimeoutsOfMoreJobsThanAreListed) {
   constexpr std::uint32_t jobs = 200;
   static_assert(jobs > JobTable::sets * JobTable::ways);
@@ -162,7 +163,7 @@ TEST_F(EngineTest, AdaptiveTimeoutsOfMoreJobsThanAreListed) {
     return sums;
   };
   EXPECT_GT(harness->figure("jobs_untracked_total"), 0u);
-  // Nearly all: the number of blocks that a job holds is an upper bound.
+  // Nearly all are early, as the number of blocks that a job holds is an upper bound.
   const auto early = sums_until(50us);
   EXPECT_GT(early, jobs * 95 / 100);
   EXPECT_LE(early, jobs);
@@ -187,7 +188,7 @@ TEST_F(EngineTest, ReconfigureLeavesABlockThatIsAloneTheShortestTimeout) {
   EXPECT_GT(sums, jobs * 95 / 100);
 }
 
-// The next block waits longer at once: results come windows later.
+// The next block waits longer at once, as results come windows later.
 TEST_F(EngineTest, LateContributionLengthensTheAdaptiveTimeout) {
   auto config = config_with(64);
   config.timeout.reset();

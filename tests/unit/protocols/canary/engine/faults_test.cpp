@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Loss and faults at a switch (3.3): releases, duplicates, blocks without data, soft state.
+// Tests loss and faults at a switch (3.3): releases, duplicates, blocks without data, soft state.
 #include "fixture.h"
 #include "protocols/canary/engine/drop_reasons.h"
 
@@ -120,7 +120,7 @@ TEST_F(Duplicates, EveryAttemptIsABlockOfItsOwn) {
 
 class Lengths : public CanaryTest {};
 
-// A broadcast: what goes up has no elements, what comes down has.
+// In a broadcast packets going up have no elements, and those coming down have some.
 TEST_F(Lengths, ResultMayBeLongerThanTheContributions) {
   for (std::uint8_t n = 0; n < 3; ++n) {
     feed(worker(n), none);
@@ -131,7 +131,7 @@ TEST_F(Lengths, ResultMayBeLongerThanTheContributions) {
   EXPECT_EQ(Seen(copies[2]).elements<std::int32_t>(), (Ints{1, 2, 3, 4}));
 }
 
-// A reduce: what comes down only frees the descriptors.
+// In a reduce packets coming down only free the descriptors.
 TEST_F(Lengths, ResultMayBeEmpty) {
   feed(worker(0), Ints{1, 2, 3});
   const auto copies = feed(as_result(worker(0)), none);
@@ -164,7 +164,7 @@ TEST_F(Lengths, NoElementsOfEveryTypeMakeASumWithoutAny) {
 
 class SoftState : public CanaryTest {
  protected:
-  // Blocks with their sums sent, whose results never come.
+  // Makes blocks that have sent their sums, and whose results never come.
   void fill_with_dead_blocks(std::uint32_t count, Time now) {
     for (std::uint32_t id = 0; id < count; ++id) {
       auto spec = block(id);

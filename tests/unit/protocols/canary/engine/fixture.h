@@ -87,7 +87,7 @@ inline CanarySpec worker(std::uint8_t n) {
   return spec;
 }
 
-// Of a block, from worker number `from`.
+// A contribution to a block, from worker number `from`.
 inline CanarySpec block(std::uint32_t id, std::uint8_t from = 0) {
   auto spec = worker(from);
   spec.id = id;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Operators that are handlers: who may begin a block, and what comes to its fingerprint.
+// Tests operators that are handlers: who may begin a block, and what is added to its fingerprint.
 #include "support/handlers.h"
 
 #include <cstdint>
@@ -74,7 +74,7 @@ TEST_F(CanaryHandlers, ABlockWithoutElementsNeedsNone) {
   EXPECT_EQ(Seen(sums[0]).header().fingerprint.value(), tags_of(3));
 }
 
-// As ranks do not believe it.
+// Ranks do not accept such a sum.
 TEST_F(CanaryHandlers, WhatIsCombinedWhileTheHandlerGoesHasNoMark) {
   feed(from(0), Ints{1});
   feed(from(1), Ints{2});

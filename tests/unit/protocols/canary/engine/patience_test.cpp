@@ -14,7 +14,7 @@ class PatienceTest : public ::testing::Test {
  protected:
   static constexpr std::uint32_t job = 7;
 
-  // As long as a block waits that is not the only one of its job.
+  // Returns how long a block waits that is not the only one of its job.
   Duration timeout() const {
     return patience_.timeout(false, false, patience_.expectation(job, leader_address));
   }

@@ -41,7 +41,7 @@ class RandomSequence : public CanaryTest, public ::testing::WithParamInterface<u
     to.sum += more.sum;
   }
 
-  // What leaves towards leaders, as the leader will count it.
+  // Records packets to leaders, as the leader will count them.
   void note(const std::vector<test::Sent>& departures) {
     for (const auto& departure : departures) {
       const Seen seen(departure);

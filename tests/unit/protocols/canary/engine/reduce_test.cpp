@@ -77,7 +77,8 @@ TEST_F(Reduce, AllContributionsSeenSendsAtOnce) {
   EXPECT_EQ(harness->ledger.originated, 1u);
 }
 
-// A switch below had no room for it: it goes to the leader untouched, and nothing else is to come.
+// A switch below had no room for the packet: it goes to the leader untouched, and no other packet
+// follows.
 TEST_F(Reduce, WhatPassesUntouchedIsNotWaitedFor) {
   feed(worker(0), Ints{1});
   auto passing = worker(1);

@@ -9,7 +9,7 @@
 namespace tributary::canary {
 namespace {
 
-// What each contribution has for itself; 0 is the first byte of the IP header.
+// The bytes that differ between contributions; 0 is the first byte of the IP header.
 std::set<std::size_t> own_bytes() {
   std::set<std::size_t> bytes;
   const auto add = [&bytes](std::size_t first, std::size_t last) {

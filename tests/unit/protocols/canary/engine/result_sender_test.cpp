@@ -14,7 +14,7 @@ Child child(std::uint8_t n) {
 
 class ResultSenderTest : public ::testing::Test {
  protected:
-  // What leaves when a packet with so many elements goes to these children.
+  // Returns the departures when a packet with so many elements goes to these children.
   std::vector<test::Sent> send(const CanarySpec& spec, std::size_t elements,
                                const std::vector<Child>& children) {
     auto packet = test::make_canary(pool_, spec, Ints(elements, 5));
@@ -80,7 +80,7 @@ TEST_F(ResultSenderTest, FramesWithoutIpAreAddressedToo) {
   }
 }
 
-// What is added to the sum of a header carries, for one of these addresses twice.
+// The addition to the sum of a header carries, for one of these addresses twice.
 TEST_F(ResultSenderTest, IpChecksumIsThatOfAnyAddress) {
   auto to = child(1);
   for (std::uint32_t low = 0; low <= 0xffff; ++low) {

@@ -16,7 +16,7 @@ TEST(SlotTimers, EmptyHasNothingDue) {
   EXPECT_EQ(timers.first_expiry(), never);
 }
 
-// Against a sorted map: what starts, stops and expires in any order.
+// Compares timers that start, stop and expire in any order with a sorted map.
 TEST(SlotTimers, FirstIsAlwaysTheOneThatExpiresFirst) {
   constexpr std::uint32_t slots = 200;
   SlotTimers timers(slots);

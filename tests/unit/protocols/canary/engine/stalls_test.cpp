@@ -9,7 +9,7 @@ using Ranks = std::vector<std::uint16_t>;
 
 class Stalls : public CanaryTest {
  protected:
-  // What the leader of a block tells worker 1, who asked.
+  // The leader's answer to worker 1, which asked for a block.
   static CanarySpec pending(std::uint32_t id) {
     auto spec = worker(1);
     spec.kind = wire::CanaryKind::pending;
@@ -100,7 +100,7 @@ TEST_F(Stalls, ResultForThisSwitchEndsThemToo) {
   EXPECT_TRUE(stalled(Time{1s}).empty());
 }
 
-// It ends one attempt, and the block may wait on under the next.
+// A release ends one attempt, and the block may still wait under the next.
 TEST_F(Stalls, ReleaseDoesNotEndThem) {
   auto first = worker(0);
   first.id = 42;
@@ -190,7 +190,7 @@ TEST_F(Stalls, NoteAndDescriptorOfOneBlockAreOneRow) {
   EXPECT_EQ(rows[0].waiting, 300ms) << "the descriptor is older than the note";
 }
 
-// Its own result was lost; the leader answered the workers, who asked.
+// The result to this switch was lost; the leader answered the workers, which asked.
 TEST_F(Stalls, DescriptorOfABlockThatIsDoneIsNotStalled) {
   for (const std::uint32_t attempt : {0u, 1u, 2u}) {
     auto spec = worker(0);

@@ -206,7 +206,7 @@ TEST(JobTable, FullOfBusyJobsLeavesTheNewcomerUncounted) {
   table.remove_descriptor(JobTable::untracked);
 }
 
-// What one job holds lies together; it must not fill all the places of anybody's block.
+// The blocks of one job lie together; they must not fill all the places of another block.
 TEST(DescriptorTable, AQuarterInOneRunLeavesRoomForEveryBlock) {
   DescriptorTable table(1024, 1);
   const auto key = [](std::uint64_t job, std::uint32_t id) { return job << 32 | id; };

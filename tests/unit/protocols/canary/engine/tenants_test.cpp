@@ -37,8 +37,8 @@ TEST(Tenants, QuotasAreMetByTakingAndEasedByGiving) {
   EXPECT_EQ(tenants.judge(tenants.share_of(7, 0)), Verdict::within);
 }
 
-// However many jobs there are, none holds more than its quota; and those that are within it are
-// hardly ever taken for others.
+// With any number of jobs none holds more than its quota, and a job within its quota is hardly ever
+// taken for another.
 TEST(Tenants, NoJobEscapesItsQuotaAmongThousands) {
   auto tenants = tenants_of(quotas(16, 4096));
   int refused = 0;
@@ -158,7 +158,7 @@ TEST_F(TenancyTest, JobSpeaksOnItsPortsOnly) {
   EXPECT_EQ(harness->figure("descriptors_in_use"), 2u);
 }
 
-// Else a stranger could answer for the leader.
+// Otherwise a stranger could answer for the leader.
 TEST_F(TenancyTest, WhatGoesDownTheTreeComesByTheJobsPortsToo) {
   auto config = config_with(64);
   config.jobs = {{7, {0, 7}, 0}};
@@ -179,7 +179,7 @@ TEST_F(TenancyTest, WhatGoesDownTheTreeComesByTheJobsPortsToo) {
   EXPECT_EQ(feed(as_result(packet_of(7, 1)), Ints{1}).size(), 1u);
 }
 
-// Older blocks of another job do not stand in the way.
+// Older blocks of another job do not prevent it.
 TEST_F(TenancyTest, QuotaFullOfDeadBlocksHealsWhateverIsInFront) {
   auto config = config_with(64);
   config.job_quota = 4;

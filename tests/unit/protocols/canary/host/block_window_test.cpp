@@ -10,7 +10,7 @@ using namespace std::chrono_literals;
 
 constexpr std::uint32_t roomy = 100'000;
 
-// A path whose shortest round trip holds so many blocks; what is beyond waits in a queue.
+// A path whose shortest round trip holds so many blocks; further blocks wait in a queue.
 struct ModelPath {
   std::uint32_t holds = 0;
   Duration shortest = 40us;
@@ -20,7 +20,7 @@ struct ModelPath {
   }
 };
 
-// As many rounds, in each a whole window of blocks, on a window that is always full.
+// Passes so many rounds, each with a whole window of blocks.
 void pass_rounds(BlockWindow& window, const ModelPath& path, int rounds, bool congested = false) {
   for (int i = 0; i < rounds; ++i) {
     const auto open = window.size();
@@ -79,7 +79,7 @@ TEST(BlockWindow, WithoutCongestionControlItIsWhatWasAgreedOn) {
   EXPECT_EQ(window.size(), 300u);
 }
 
-// As in tests whose networks take no time.
+// Networks of other tests take no time.
 TEST(BlockWindow, RoundTripsWithoutLengthTellNothing) {
   BlockWindow window(roomy, true);
   pass_rounds(window, {100, 0us}, 50);

@@ -231,7 +231,7 @@ TEST(CanaryCollectives, AFixedDeadlineEndsItInSpiteOfProgress) {
   }
 }
 
-// Whoever does not have the job's key cannot make up a result that comes before the true one.
+// Without the job's key a stranger cannot forge a result that comes before the true one.
 TEST(CanaryCollectives, ForgedResultsAreIgnored) {
   MemoryNetwork network(3);
   network.on_wire = [](InFlight datagram, std::deque<InFlight>& queue) {

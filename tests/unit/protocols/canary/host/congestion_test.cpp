@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Marks of congestion, from whoever hears of it first to all that contribute to the block.
+// Tests marks of congestion, from the first rank that hears of it to all that contribute to the
+// block.
 #include <set>
 
 #include <gtest/gtest.h>
@@ -75,7 +76,7 @@ TEST_F(Congestion, AMarkedContributionMarksTheResultForAll) {
   }
 }
 
-// By a switch that has added it up, or had no room for it.
+// The header was set by a switch that has added the packet up, or had no room for it.
 TEST_F(Congestion, SoDoesOneWhoseHeaderTells) {
   watch([](InFlight& datagram) {
     if (is(datagram, CanaryKind::contribution, 6) && datagram.header().rank.value() == 0) {
@@ -119,7 +120,7 @@ TEST_F(Congestion, ARequestsMarkComesBackWithTheAnswer) {
   EXPECT_EQ(marked(1), 0u) << "it was done before";
 }
 
-// Of a block that lacks a contribution: with its result, to all.
+// The block lacks a contribution, so the mark goes with its result, to all.
 TEST_F(Congestion, ARequestsMarkWaitsForTheResult) {
   int lost = 0;
   watch(
@@ -137,7 +138,7 @@ TEST_F(Congestion, ARequestsMarkWaitsForTheResult) {
   EXPECT_EQ(marked(0), 1u);
 }
 
-// Contributions to the next call are kept with what queues said of them.
+// Contributions to the next call are kept with their marks.
 TEST_F(Congestion, WhatCameEarlyKeepsItsMark) {
   watch([](InFlight& datagram) {
     if (datagram.header().kind == CanaryKind::contribution) {

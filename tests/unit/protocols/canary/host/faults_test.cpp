@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Loss, duplicates and ranks that are late or dead: each mechanism by its name.
+// Tests loss, duplicates and ranks that are late or dead, each mechanism by itself.
 #include <map>
 #include <optional>
 #include <random>
@@ -103,7 +103,7 @@ TEST_F(Faults, ALostResultIsReplayed) {
   EXPECT_EQ(sum(&CanaryStatistics::blocks_reissued), 0u);
 }
 
-// It was only late: what was asked for comes first, then the result itself.
+// The result was only late: the answer to the request comes first, then the result itself.
 TEST_F(Faults, ARequestIsNeedlessIfTheResultComesWithoutIt) {
   make(4, 16 * 40);
   std::optional<InFlight> late;
@@ -361,7 +361,7 @@ TEST_F(Faults, ARecordedContributionOfAnEarlierCallIsAStrangers) {
   EXPECT_EQ(of(1).fingerprint_rejections, 1u);
 }
 
-// They neither stay nor keep the honest ones out.
+// Their packets neither stay nor keep honest ones out.
 TEST_F(Faults, StrangersDoNotFillTheRoomForWhatComesEarly) {
   make();
   network->on_wire = [&](InFlight datagram, std::deque<InFlight>& queue) {

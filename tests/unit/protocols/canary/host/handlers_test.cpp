@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sums that handlers make: what is believed, and what becomes of what is not.
+// Tests sums of handlers: which are accepted, and what happens with the others.
 #include "support/handlers.h"
 
 #include <cstddef>
@@ -50,7 +50,7 @@ class CanaryHostHandlers : public testing::Test {
       network[rank].begin(call, network.now, network.now + deadline_after);
     }
   }
-  // The total, less one for each of the combinations.
+  // Expects the total, less one for each of the combinations.
   void expect_right() const {
     const auto ranks = static_cast<std::int32_t>(in_.size());
     for (const auto& out : out_) {
@@ -74,7 +74,7 @@ TEST_F(CanaryHostHandlers, LeadersCombineWithThem) {
   expect_right();
 }
 
-// Of ranks 1 and 2, as a switch would make it.
+// The sum of ranks 1 and 2, as a switch would make it.
 InFlight merged(InFlight first, InFlight second, std::uint64_t mark) {
   auto& header = first.header();
   header.counter = std::uint16_t{2};
@@ -122,7 +122,7 @@ TEST_F(CanaryHostHandlers, ASwitchWithAnotherHandlerIsNot) {
   EXPECT_EQ(network[0].statistics().blocks_reissued, 1u);
 }
 
-// As if its leader had another handler than the rank that waits.
+// The result is as if its leader had another handler than the rank that waits.
 TEST_F(CanaryHostHandlers, AResultOfAnotherHandlerIsNotBelieved) {
   MemoryNetwork network(2);
   network.on_wire = [](InFlight datagram, std::deque<InFlight>& queue) {

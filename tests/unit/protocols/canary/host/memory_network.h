@@ -90,7 +90,7 @@ class MemoryNetwork {
     return true;
   }
 
-  // Until no machine runs any more, or `limit` has passed. A delivery takes no time.
+  // Runs until no machine runs any more, or `limit` has passed. A delivery takes no time.
   void run(Duration limit = std::chrono::seconds(60)) {
     const auto end = now + limit;
     for (settle(); now < end; settle()) {
@@ -108,7 +108,7 @@ class MemoryNetwork {
     }
   }
 
-  // Until nothing moves any more.
+  // Runs until nothing moves any more.
   void settle() {
     do {
       for (std::uint32_t rank = 0; rank < size(); ++rank) {

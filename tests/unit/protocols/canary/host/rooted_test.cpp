@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The collectives beside allreduce (section 6), on a good network and on a bad one.
+// Tests the collectives besides allreduce (section 6), on a good network and on a bad one.
 #include <random>
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ using wire::Operator;
 
 constexpr std::byte untouched{0xee};
 
-// Loses every seventh datagram, in a way that depends on the seed.
+// Loses every seventh datagram on average, depending on the seed.
 void make_lossy(MemoryNetwork& network, unsigned seed) {
   network.on_wire = [random = std::mt19937(seed)](InFlight datagram,
                                                   std::deque<InFlight>& queue) mutable {

@@ -21,7 +21,7 @@ TEST(ControlTag, DependsOnEverything) {
   EXPECT_EQ(tags.size(), 60u);
 }
 
-// As other implementations compute them.
+// The values come from other implementations.
 TEST(ControlTag, IsAHashOfIdRankAndKind) {
   JobKey key{};
   for (std::uint8_t i = 0; i < key.size(); ++i) {

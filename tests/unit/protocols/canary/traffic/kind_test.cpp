@@ -53,7 +53,7 @@ TEST(CanaryKind, WritesABlockToTheFileOfTheCoreThatOwnsIt) {
   EXPECT_GT(frames[0] * frames[1] * frames[2], 0u);
 }
 
-// It would have nothing to compare their results with.
+// The generator has nothing to compare their results with.
 TEST(CanaryKind, RefusesHandlers) {
   auto conditions = test::conditions_of(Mode::run);
   EXPECT_THROW(test::traffic_kind("canary", conditions, "--workers 3 --op handler:3"),

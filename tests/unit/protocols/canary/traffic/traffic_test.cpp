@@ -151,7 +151,7 @@ TEST(CanaryTraffic, KeepsToTheRate) {
   expect_all_done(result, 250);
 }
 
-// What a queue has marked of one contribution all others hear of, too.
+// When a queue marks one contribution, all ranks hear of it.
 TEST(CanaryTraffic, CarriesCongestionBackToAllRanks) {
   test::Bench bench;
   std::uint64_t told = 0;
@@ -263,7 +263,7 @@ TEST(CanaryTraffic, AnswersEachSenderOnce) {
   test::Bench bench;
   TrafficPlan plan;
   plan.block_timeout = milliseconds(4);
-  // All that comes is from one switch.
+  // All packets that come are from one switch.
   const auto result = run(bench, plan, change(CanaryKind::contribution, [](wire::CanaryView& view) {
                             view.header->child_address = Ip{10, 0, 0, 2};
                           }));
