@@ -59,7 +59,7 @@ TEST(Flare, BlocksOfAJobHaveAsManyKeysAsThereAreFlows) {
   EXPECT_EQ(keys.size(), flare_flows);
 }
 
-// A slot is kept by one core, whichever of its blocks is in it.
+// One core keeps a slot, whichever block is in it.
 TEST(Flare, BlocksOfASlotHaveOneKey) {
   Packet packet;
   for (const std::uint32_t window : {1u, 2u, 3u, 5u, 16u, 33u, 64u, 1000u, flare_window_max}) {

@@ -24,7 +24,8 @@
 #include "unit/protocols/flare/host/model_sparse_switch.h"
 #include "unit/protocols/flare/host/model_switch.h"
 
-// On real sockets: multicast on the loopback interface, where a thread stands for the switches.
+// These tests use real sockets: multicast on the loopback interface, where a thread stands for the
+// switches.
 namespace tributary::host::test {
 namespace {
 
@@ -32,7 +33,8 @@ using wire::ElementType;
 using wire::Operator;
 using namespace std::chrono_literals;
 
-// Hears what the ranks send to the tree's group, and answers there; to sparse blocks if it has any.
+// Receives what the ranks send to the tree's group, and answers there, also sparse blocks if it has
+// any.
 class FlareSwitches {
  public:
   // Each answer takes `delay`.
@@ -187,8 +189,8 @@ TEST(FlareCommunicator, ReproducibleSumsOfSparseVectorsAreTheRings) {
       [](CommunicatorOptions& options) { options.reproducible = true; });
 }
 
-// A tree may have an order for floats, which ranks are not told: only sums in which it does not
-// show go by the hosts where these are faster.
+// A tree may have an order for floats, which ranks do not know: only sums that do not depend on the
+// order go by the hosts where these are faster.
 TEST(FlareCommunicator, ByAutoSumsOfFloatsStayWithTheTreeUnlessTheyAreReproducible) {
   const auto carried = [](bool reproducible) {
     const auto group = next_multicast_group();
@@ -219,7 +221,7 @@ TEST(FlareCommunicator, ByAutoSumsOfFloatsStayWithTheTreeUnlessTheyAreReproducib
   EXPECT_EQ(carried(true), std::pair(std::uint64_t{0}, std::uint64_t{3}));
 }
 
-// The switches have another window, or none: all else goes by them nevertheless.
+// The switches have another window for sparse blocks, or none: all other calls still go by them.
 TEST(FlareCommunicator, WhereOnlySparseBlocksAreNotAnsweredTheRingTakesThemAlone) {
   const auto group = next_multicast_group();
   const FlareSwitches switches(flare_ranks, group, false);
@@ -267,7 +269,7 @@ TEST(FlareCommunicator, ThatTheRingTakesSparseVectorsCanBeAnError) {
   });
 }
 
-// The others give the call up, and the next one has its number.
+// The others give up the call, and the next one has its number.
 TEST(FlareCommunicator, ASparseAllreduceThatOneRankRefusesIsNoPartOfTheNext) {
   const auto group = next_multicast_group();
   const FlareSwitches switches(flare_ranks, group, true);
@@ -288,7 +290,7 @@ TEST(FlareCommunicator, ASparseAllreduceThatOneRankRefusesIsNoPartOfTheNext) {
                   refuses ? Error::Code::invalid_argument : Error::Code::timeout);
         expect_sparse_sums(communicator);
       },
-      // Long enough for the sums, too, on a machine that is busy.
+      // The timeout is long enough for the sums on a busy machine.
       [](CommunicatorOptions& options) { options.stall_timeout = 10s; });
 }
 

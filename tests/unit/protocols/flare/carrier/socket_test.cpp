@@ -33,7 +33,7 @@ std::uint16_t port_of(const FileDescriptor& fd) {
   return from_sockaddr(bound).port;
 }
 
-// Whoever can send packets to this host alone is not a switch of the tree.
+// A sender that can only send packets to this host is no switch of the tree.
 TEST(FlareSocket, HearsItsGroupAlone) {
   const auto socket = open_flare_socket(local, group);
   ASSERT_TRUE(socket) << socket.error().message;
@@ -48,7 +48,7 @@ TEST(FlareSocket, HearsItsGroupAlone) {
   EXPECT_EQ(heard, 'g');
 }
 
-// Blocks of one job are spread over cores by their flow, which a card tells by the source port.
+// The flow of a block spreads the blocks of a job over cores; a card knows it by the source port.
 TEST(FlareSocket, EveryFlowHasASourcePortThatCardsTakeForIts) {
   std::set<std::uint16_t> ports;
   std::vector<DatagramSocket> workers;
@@ -65,7 +65,7 @@ TEST(FlareSocket, EveryFlowHasASourcePortThatCardsTakeForIts) {
   }
 }
 
-// Neither a queue of its own is asked for, nor marks of congestion.
+// The socket asks neither for a queue of its own nor for marks of congestion.
 TEST(FlareSocket, SendsAsOrdinaryTrafficDoes) {
   const auto socket = open_flare_socket(local, group);
   ASSERT_TRUE(socket) << socket.error().message;

@@ -15,7 +15,7 @@
 namespace tributary::control {
 namespace {
 
-// One leaf with the trees of two jobs; each test changes it.
+// One leaf with the trees of two jobs; each test changes this text.
 constexpr std::string_view good_flare = R"(version = 1
 [[switch]]
 name = "leaf1"

@@ -110,7 +110,7 @@ TEST(FlareTrees, ATreeBeyondTheWorkingMemoryIsRefused) {
   EXPECT_EQ(refusal(fitting, leaf(8)), "none");
 }
 
-// A controller goes around a switch that has so many, without asking it.
+// A controller avoids a switch with so many trees without asking it.
 TEST(FlareTrees, NoSwitchTakesMoreTreesThanItTells) {
   auto config = with_memory(100);
   const auto most = tree_support.room(config)["trees_max"].get<std::uint32_t>();

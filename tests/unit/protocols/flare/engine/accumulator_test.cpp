@@ -12,7 +12,7 @@ using wire::ElementType;
 using Halves = std::vector<std::uint16_t>;
 using Ints = std::vector<std::int32_t>;
 
-// In f16.
+// The number 1 in f16.
 constexpr std::uint16_t one = 0x3c00;
 constexpr std::uint16_t two_thousand_and_48 = 0x6800;
 constexpr std::uint16_t two_thousand_and_50 = 0x6801;
@@ -52,8 +52,8 @@ TEST_F(AccumulatorTest, TheFirstPacketIsTheBuffer) {
   EXPECT_EQ(memory.high_water(), 1u);
 }
 
-// Rounded in between, 2048 + 1 + 1 would stay 2048. All lengths, so that the parts of the buffers
-// are of different ones.
+// If sums were rounded in between, 2048 + 1 + 1 would stay 2048. The test takes all lengths, so
+// that the parts of the buffers differ in length.
 TEST_F(AccumulatorTest, HalvesAreAddedAsFloatsInTwoBuffersAndRoundedOnce) {
   for (std::size_t count = 0; count <= 70; ++count) {
     const Shape shape(block_of(ElementType::f16, count));

@@ -160,7 +160,7 @@ TEST_F(Aggregating, TreesDoNotMix) {
   EXPECT_EQ(Seen(sent[0]).frame.ipv4->destination, a.group);
 }
 
-// (0 + 1) + 2 as a tree has it, whoever comes first.
+// A tree computes (0 + 1) + 2, in whatever order packets come.
 TEST_F(Aggregating, AReproducibleSumIsTheSameInEveryOrder) {
   const auto tree = reproducible(root_of(3));
   start({tree});

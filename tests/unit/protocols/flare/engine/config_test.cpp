@@ -8,7 +8,7 @@
 namespace tributary::flare {
 namespace {
 
-// The setting at fault of the last one of these trees; empty if none is.
+// Returns the setting at fault of the last of these trees, or an empty text.
 std::string fault_of(std::vector<TreeConfig> trees, std::uint32_t working_memory = 8192) {
   const FlareConfig config{working_memory, std::move(trees)};
   const auto fault = find_fault(config, config.trees.size() - 1);

@@ -7,7 +7,7 @@ namespace {
 
 class FlareDrops : public FlareTest {
  protected:
-  // A contribution that a test spoils.
+  // Feeds a contribution that a test has changed.
   template <typename Spoil>
   PacketPtr spoiled(const TreeConfig& tree, Spoil spoil) {
     auto packet = test::make_flare(pool, from(tree, 0), Ints{1, 2});
@@ -101,7 +101,8 @@ TEST_F(FlareDrops, WhatDoesNotFitTheBlock) {
   expect_drop(spec, drop::mismatch);
 }
 
-// The last one must bring all that are still missing, or no rank would take the result.
+// The last contribution must bring all ranks that are still missing; otherwise no rank would accept
+// the result.
 TEST_F(FlareDrops, ASumThatLacksARank) {
   auto tree = root_of(2);
   tree.workers = tree.workers_below = 3;
@@ -113,7 +114,7 @@ TEST_F(FlareDrops, ASumThatLacksARank) {
   EXPECT_EQ(feed(spec).size(), 2u);
 }
 
-// Whoever is two windows ahead has the result of the block whose slot it takes.
+// A rank that is two windows ahead has the result of the block whose slot it takes.
 TEST_F(FlareDrops, WhatIsOlderThanItsSlot) {
   const auto tree = leaf_of(2, 4);
   start({tree});

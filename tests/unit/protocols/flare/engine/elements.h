@@ -12,7 +12,7 @@
 
 namespace tributary::flare {
 
-// A packet that is nothing but these elements.
+// A packet that consists only of these elements.
 template <typename T>
 PacketPtr packet_of(PacketPool& pool, const std::vector<T>& elements) {
   const auto bytes = std::as_bytes(std::span(elements));
@@ -30,7 +30,7 @@ std::vector<T> elements_of(const Packet& packet) {
   return elements;
 }
 
-// Of a block of so many elements, added up.
+// The header of a block of so many elements, added up.
 inline wire::FlareHeader block_of(wire::ElementType type, std::size_t elements) {
   wire::FlareHeader header;
   header.element_type = type;

@@ -13,12 +13,12 @@ using test::expected;
 using test::Pair;
 using test::repeat;
 
-// There is room for them in the buffers of the fixture.
+// The buffers of the fixture have room for so many bytes.
 constexpr std::size_t payload_bytes_max = 1600;
 
 class FlareExactness : public FlareTest, public ::testing::WithParamInterface<Pair> {
  protected:
-  // Rank n contributes n + 1; in every order, at several lengths.
+  // Rank n contributes n + 1; tests every order, at several lengths.
   void expect_exact(const TreeConfig& tree) {
     const auto [type, op] = GetParam();
     start({tree});

@@ -59,7 +59,7 @@ inline TreeConfig reproducible(TreeConfig config) {
   return config;
 }
 
-// What rank `n` of a tree sends.
+// The contribution of rank `n` of a tree.
 inline FlareSpec from(const TreeConfig& tree, PortIndex n, std::uint64_t block = 0) {
   FlareSpec spec;
   spec.job = tree.job;
@@ -73,7 +73,7 @@ inline FlareSpec from(const TreeConfig& tree, PortIndex n, std::uint64_t block =
   return spec;
 }
 
-// What a rank sends again.
+// The repeat of a contribution.
 inline FlareSpec again(FlareSpec spec) {
   spec.retransmission = true;
   return spec;
@@ -99,7 +99,7 @@ inline FlareSpec about(FlareSpec spec, PortIndex ingress = parent_port) {
   return spec;
 }
 
-// The parsed headers and elements of what an engine sends.
+// The parsed headers and elements of packets that an engine sends.
 struct Seen {
   explicit Seen(const test::Sent& sent)
       : frame(engine::parse_frame(*sent.packet)), view(wire::parse_flare(frame.payload)) {
@@ -120,7 +120,7 @@ struct Seen {
   wire::FlareView view;
 };
 
-// By which ports packets went that are all of that kind.
+// Returns the ports by which packets went, which must all be of that kind.
 inline Ports ports_of(const std::vector<test::Sent>& sent, FlareKind kind) {
   Ports ports;
   for (const auto& one : sent) {
@@ -170,7 +170,7 @@ class FlareTest : public ::testing::Test {
   void expect_drop(const FlareSpec& spec, DropReason reason, const Ints& elements = {1}) {
     expect_drop(test::make_flare(pool, spec, elements), reason);
   }
-  // All children of a tree contribute to a block; what comes of it.
+  // All children of a tree contribute to a block; returns the departures.
   std::vector<test::Sent> round(const TreeConfig& tree, std::uint64_t block,
                                 std::uint32_t run = 1) {
     std::vector<test::Sent> sent;
@@ -179,7 +179,7 @@ class FlareTest : public ::testing::Test {
     }
     return sent;
   }
-  // Whatever is left, so that nobody finds a buffer.
+  // Takes all packets that are left, so that no buffer is free.
   std::vector<PacketPtr> drain() {
     std::vector<PacketPtr> all;
     while (auto packet = pool.allocate()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Operators that are handlers: who may begin a block, and what comes to its fingerprint.
+// Tests operators that are handlers: who may begin a block, and what is added to its fingerprint.
 #include "support/handlers.h"
 
 #include <algorithm>
@@ -24,7 +24,7 @@ class FlareHandlers : public FlareTest {
     spec.op = wire::handler_operator(handler);
     return spec;
   }
-  // In every order: as many marks as combinations, whenever they are made.
+  // Expects in every order as many marks as combinations.
   void expect_marks(const TreeConfig& tree) {
     start({tree});
     std::uint64_t block = 0;

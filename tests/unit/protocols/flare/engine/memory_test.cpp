@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Buffers: which a block needs, when it lets go of them, and where there are none.
+// Tests buffers: how many a block needs, when it releases them, and what happens when there are
+// none.
 #include "fixture.h"
 
 namespace tributary::flare {
@@ -108,7 +109,7 @@ TEST_F(FlareMemory, ASlotIsTakenOverByALaterBlock) {
   expect_drop(from(tree, 1, slots + 1), drop::stale);
 }
 
-// What is set aside for it is rounded up in the same way.
+// The memory that is reserved for a tree is rounded up in the same way.
 TEST_F(FlareMemory, ATreeHasTwoWindowsOfSlotsRoundedUpToAPowerOfTwo) {
   auto tree = root_of(2);
   tree.window = 5;

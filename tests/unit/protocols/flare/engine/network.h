@@ -13,9 +13,9 @@
 
 namespace tributary::flare {
 
-// A rank of a job, as hosts are to behave, with values that tell who sent what.
+// A rank of a job that behaves as hosts should, with values that differ by sender and block.
 struct Rank {
-  TreeConfig tree;  // of the switch that it is at
+  TreeConfig tree;  // of the rank's switch
   std::uint16_t number = 0;
   std::uint64_t blocks = 0;  // of the run
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// All ranks get the right results on two levels of switches, whatever is lost and whoever forgets.
+// Tests that all ranks get the right results on two levels of switches, also with loss and with
+// switches that restart.
 #include "network.h"
 
 #include <tuple>

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What cores add up of blocks that others own, and what these make of it.
+// Tests sums that cores make of blocks that others own, and their use by the owners.
 #include "fixture.h"
 
 namespace tributary::flare {
 namespace {
 
-// How much came of a packet at the core that does not own its block, and went to the owner.
+// Counts packets that came to the core that does not own their block, and those that went to the
+// owner.
 struct Went {
   std::size_t passed_on = 0;
   std::size_t partial_sums = 0;
@@ -14,10 +15,10 @@ struct Went {
 };
 constexpr Went nothing{};
 
-// Two cores of a switch: packets of blocks that the owner has come to the other one as well.
+// Two cores of a switch: packets also come to the core that does not own their block.
 class FlarePartialSums : public ::testing::Test {
  protected:
-  // A core's engine, and what plays the switch around it.
+  // A core's engine, and a harness in place of the switch.
   struct Core {
     Core(const FlareConfig& config, PacketPool& pool, unsigned cores)
         : engine(config, with_cores(cores), pool), harness(engine, cores) {}
@@ -48,7 +49,7 @@ class FlarePartialSums : public ::testing::Test {
     EXPECT_EQ(pool.outstanding(), 0u);
   }
 
-  // The owner has sent something, which is in `results`.
+  // Keeps what the owner has sent in `results`.
   void keep(std::vector<test::Sent> sent) {
     for (auto& one : sent) {
       results.push_back(std::move(one));
@@ -84,7 +85,7 @@ class FlarePartialSums : public ::testing::Test {
   static std::int32_t value_of(const FlareSpec& spec) {
     return static_cast<std::int32_t>(spec.block * 1000 + (1u << spec.ingress));
   }
-  // The result of a block went to all children, once, and is right.
+  // Expects that the result of a block went to all children once, and is right.
   void expect_result(std::uint64_t block) {
     ASSERT_EQ(results.size(), tree.children.size());
     std::int32_t sum = 0;
@@ -242,7 +243,7 @@ TEST_F(FlarePartialSums, AreNotLetGoOfWhenTheirCoreHearsOfANewRun) {
   teach();
   by_other(of_run(from(tree, 0, next_block), 2));
   by_other(of_run(from(tree, 1, next_block), 2));
-  // Of a block that the other core owns.
+  // This packet is of a block that the other core owns.
   other->harness.process(test::make_flare(pool, of_run(from(tree, 0, 1), 2), Ints{1}), now);
   EXPECT_EQ(by_other(of_run(from(tree, 2, next_block), 2)), (Went{.partial_sums = 1}));
   by_owner(of_run(from(tree, 3, next_block), 2));
@@ -261,7 +262,7 @@ TEST_F(FlarePartialSums, WhatComesTwiceIsForTheOwner) {
   by_owner(from(tree, 3, next_block));
   EXPECT_TRUE(results.empty()) << "0 and 2 have not come";
   by_owner(again(from(tree, 0, next_block)));
-  results.clear();  // who is missing is asked
+  results.clear();  // the missing child is asked
   by_owner(again(from(tree, 2, next_block)));
   expect_result(next_block);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Contributions that cannot be in their block, as their ranks call something else: who is told.
+// Tests contributions that cannot be in their block, because their ranks make another call: which
+// ranks are told.
 #include "fixture.h"
 
 namespace tributary::flare {
@@ -10,7 +11,7 @@ using wire::Operator;
 
 class FlareRefusals : public FlareTest {
  protected:
-  // The packet is dropped, and its sender alone is told of a block of sums of i32.
+  // Expects that the packet is dropped, and that only its sender is told of a block of sums of i32.
   void expect_refusal(const FlareSpec& spec, const Ints& elements = {1}) {
     const auto before = harness->drops(drop::mismatch);
     const auto sent = feed(spec, elements);
@@ -27,7 +28,7 @@ class FlareRefusals : public FlareTest {
     EXPECT_EQ(header.op, Operator::sum);
     EXPECT_EQ(header.elements.value(), 0);
   }
-  // What a switch above says of the sum of both children of a leaf.
+  // The refusal by a switch above of the sum of both children of a leaf.
   FlareSpec refusal_of_sum(const TreeConfig& tree) {
     auto spec = from(tree, 0);
     spec.kind = FlareKind::refusal;

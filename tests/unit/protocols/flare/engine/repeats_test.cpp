@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is lost, and comes again; what a switch has forgotten, and who is asked for it.
+// Tests packets that are lost and repeated, and results that a switch has forgotten and asks others
+// for.
 #include "fixture.h"
 
 namespace tributary::flare {

@@ -34,7 +34,7 @@ TEST(Runs, TheOneBeforeIsOverWhenTheCurrentOneHasASum) {
   EXPECT_TRUE(runs.is_over(1));
 }
 
-// A packet that comes late is no run that goes on.
+// A late packet does not continue a run.
 TEST(Runs, OneThatNeverHadASumEndsNone) {
   Runs runs;
   runs.begin(1);
@@ -109,7 +109,7 @@ TEST_F(RunsOfATree, ASwitchThatStartsInTheMiddleTakesTheRunThatComes) {
   EXPECT_EQ(round(tree, 5001).size(), 1u);
 }
 
-// As where all ranks refused the first calls: their blocks are left out.
+// This happens when all ranks refused the first calls: their blocks are left out.
 TEST_F(RunsOfATree, AfterSilenceARunMayBeginAnywhere) {
   const auto tree = root_of(2);
   start({tree});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sparse blocks on one switch: shards of contributions, and what becomes of them.
+// Tests sparse blocks on one switch: shards of contributions, and their fates.
 #include <set>
 
 #include "sparse_fixture.h"

@@ -17,7 +17,7 @@ using PairsOf = std::vector<std::pair<std::uint16_t, T>>;
 using Pairs = PairsOf<std::int32_t>;
 using Bytes = std::vector<std::byte>;
 
-// As they stand in a packet.
+// Returns the pairs as they stand in a packet.
 template <typename T>
 Bytes bytes_of(const PairsOf<T>& pairs) {
   Bytes bytes(pairs.size() * (wire::flare_offset_bytes + sizeof(T)));

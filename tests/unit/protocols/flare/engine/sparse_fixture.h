@@ -18,7 +18,7 @@ inline TreeConfig with_sparse_window(TreeConfig tree, std::uint32_t window = 2) 
   return tree;
 }
 
-// What child `n` of a tree sends, in one shard or as one of several.
+// The contribution of child `n` of a tree, in one shard or as one of several.
 inline FlareSparseSpec sparse_from(const TreeConfig& tree, PortIndex n, std::uint64_t block = 0) {
   FlareSparseSpec spec;
   static_cast<FlareSpec&>(spec) = from(tree, n, block);
@@ -60,7 +60,7 @@ inline FlareSparseSpec about(FlareSparseSpec spec) {
   return spec;
 }
 
-// The parsed headers and pairs of what an engine sends.
+// The parsed headers and pairs of packets that an engine sends.
 struct SeenShard {
   explicit SeenShard(const test::Sent& sent)
       : port(sent.port),
@@ -94,7 +94,7 @@ class SparseTest : public FlareTest {
     const auto pairs = spec.kind == FlareKind::inquiry ? Pairs{} : Pairs{{5, 1}};
     expect_drop(test::make_flare_sparse(pool, spec, bytes_of(pairs)), reason);
   }
-  // All children contribute what brings 1 at offset 5; what comes of it.
+  // All children contribute 1 at offset 5; returns the departures.
   std::vector<test::Sent> sparse_round(const TreeConfig& tree, std::uint64_t block) {
     std::vector<test::Sent> sent;
     for (const auto child : tree.children) {
@@ -102,7 +102,7 @@ class SparseTest : public FlareTest {
     }
     return sent;
   }
-  // What packets that are all of that kind add up to, by port.
+  // Adds up the packets that left by that port, which must all be of that kind.
   static Ints sum_of(const std::vector<test::Sent>& sent, PortIndex port) {
     Ints sums(512);
     for (const auto& one : sent) {

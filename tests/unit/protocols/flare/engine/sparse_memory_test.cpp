@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Buffers of sparse blocks: no more than are set aside, and none that nobody has.
+// Tests buffers of sparse blocks: there are never more than are reserved, and none is lost.
 #include "sparse_fixture.h"
 
 namespace tributary::flare {
@@ -9,7 +9,7 @@ class SparseMemory : public SparseTest {
  protected:
   std::uint64_t in_use() const { return harness->figure("buffers_in_use"); }
 
-  // A child's contribution that has every offset, but for its last shard.
+  // Feeds a child's contribution with every offset, without its last shard.
   void fill(const TreeConfig& tree, PortIndex child, std::uint64_t block) {
     for (std::uint8_t shard = 0; shard < 52; ++shard) {
       Pairs pairs;

@@ -15,14 +15,14 @@
 
 namespace tributary::flare {
 
-// What a rank sends, or keeps of a result.
+// A packet that a rank sends, or keeps of a result.
 struct SparsePacket {
   test::FlareSparseSpec spec;
   Bytes payload;
 };
 
-// What ranks contribute, so that everybody can tell what comes of it: blocks without elements, with
-// a few, with many, and with nearly all.
+// The contributions of ranks, from which anyone can compute the result: blocks without elements,
+// with a few, with many, and with nearly all.
 class SparseContents {
  public:
   static constexpr std::uint16_t full = wire::flare_full_min;
@@ -79,7 +79,7 @@ class SparseContents {
   }
 };
 
-// Ranks that reduce sparse blocks, as hosts are to behave.
+// Ranks that reduce sparse blocks, as hosts should.
 class SparseNetwork : public TwoLevels {
  public:
   static constexpr std::uint32_t window = 4;
@@ -221,7 +221,7 @@ class SparseNetwork : public TwoLevels {
     }
   }
 
-  // Every element is there once at most, in the right order, and right.
+  // Checks that every element occurs at most once, in the right order, with the right value.
   void check(std::uint64_t block, const Result& result) {
     Ints sum(SparseContents::span(block));
     std::size_t next = 0;  // offset

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// All ranks get the exact sums of sparse blocks on two levels of switches, whatever is lost, comes
-// twice or late, and whoever forgets in the middle of a block.
+// Tests that all ranks get the exact sums of sparse blocks on two levels of switches, also when
+// packets are lost, doubled or late, and when switches restart in the middle of a block.
 #include "sparse_network.h"
 
 namespace tributary::flare {
@@ -10,7 +10,8 @@ constexpr std::uint64_t sparse_blocks = 60;
 
 class FlareSparseNetwork : public ::testing::TestWithParam<std::uint32_t> {
  protected:
-  // No switch had more than is set aside, and with the engines gone no packet is out.
+  // Expects that no switch had more buffers than are reserved, and that with the engines gone no
+  // packet is out.
   static void expect_nothing_leaks(SparseNetwork& network) {
     network.now += 20s;
     for (auto& node : network.switches) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Results of sparse blocks in shards, who is asked for them, and what is of two editions.
+// Tests results of sparse blocks in shards, who is asked for them, and shards of two editions.
 #include <algorithm>
 
 #include "sparse_fixture.h"

@@ -6,7 +6,7 @@
 namespace tributary::flare {
 namespace {
 
-// One of `shards`; only the last one says how many they are.
+// One of `shards` shards; only the last one has their number.
 wire::FlareSparseHeader numbered_shard(std::uint8_t number, std::uint8_t shards,
                                        std::uint64_t edition = 0) {
   wire::FlareSparseHeader header;

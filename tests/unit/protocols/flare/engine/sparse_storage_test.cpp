@@ -21,7 +21,7 @@ constexpr SparseShape shape{sizeof(std::int32_t), 64};  // 10 pairs, or 16 eleme
 
 class SparseStorageTest : public ::testing::Test {
  protected:
-  // The elements of all shards, which are let go of.
+  // Returns the elements of all shards, and releases these.
   std::vector<std::int32_t> drain(std::size_t span) {
     std::vector<std::int32_t> sums(span);
     for (std::size_t i = 0; i < out.size(); ++i) {

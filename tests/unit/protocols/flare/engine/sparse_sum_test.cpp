@@ -49,7 +49,7 @@ class SparseSumTest : public ::testing::Test {
   bool take_run(std::uint16_t first, std::int32_t value) {
     return take(FlareForm::run, first, 16, bytes_of(std::vector<std::int32_t>(16, value)));
   }
-  // Of ten offsets that are nobody else's.
+  // Takes a part of ten offsets that no other part has.
   bool take_tenth(std::size_t which) {
     Pairs pairs;
     for (std::size_t i = 0; i < 10; ++i) {
@@ -71,7 +71,7 @@ class SparseSumTest : public ::testing::Test {
     }
     EXPECT_EQ(pool.outstanding(), 0u);
   }
-  // As a parent does, and who sends it.
+  // Keeps shards, as a parent and the sender do.
   void keep(SparseShards& out) {
     for (std::size_t i = 0; i < out.size(); ++i, ++shards) {
       add_shard(sums, out[i].form, out[i].first, out[i].payload->bytes());
@@ -155,7 +155,7 @@ TEST_F(SparseSumTest, WhatFindsNoBufferChangesNothing) {
   sum.clear(memory);
   EXPECT_EQ(memory.in_use(), 0u);
   all.clear();
-  // Each time that another buffer would be needed, there is none at first.
+  // Each time another buffer is needed, there is none at first.
   begin(false);
   std::size_t refused = 0;
   for (std::size_t which = 0; which < 60; ++which) {

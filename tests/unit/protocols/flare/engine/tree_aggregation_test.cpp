@@ -17,7 +17,7 @@ namespace {
 using wire::ElementType;
 using Floats = std::vector<float>;
 
-// Of `span` children from `first` on, as Figure 9 adds them up.
+// Returns the sum of `span` children from `first` on, in the order of Figure 9.
 float sum_of(const Floats& values, std::size_t first, std::size_t span) {
   if (span == 1) {
     return values[first];
@@ -27,7 +27,7 @@ float sum_of(const Floats& values, std::size_t first, std::size_t span) {
   return middle < values.size() ? lower + sum_of(values, middle, span / 2) : lower;
 }
 
-// Of very different sizes, so that no two orders give the same bits.
+// Returns values of very different sizes, so that no two orders give the same bits.
 Floats random_values(std::size_t count) {
   std::mt19937 random(1);
   std::uniform_real_distribution<float> mantissa(-1, 1);
@@ -40,7 +40,7 @@ Floats random_values(std::size_t count) {
 
 class TreeAggregationTest : public ::testing::Test {
  protected:
-  // What the children's values add up to if they come in that order.
+  // Returns the sum if the children's values come in that order.
   float add_up(const Floats& values, const std::vector<std::size_t>& order) {
     const Shape shape(block_of(ElementType::f32, 1));
     std::vector<Accumulator> buffers(values.size());

@@ -14,7 +14,7 @@
 
 namespace tributary::flare {
 
-// What cables do to packets.
+// The impairments of cables.
 struct Disturbance {
   double loss = 0;
   double duplication = 0;
@@ -22,7 +22,7 @@ struct Disturbance {
 };
 
 // Two levels of switches with the hosts of one job, joined by cables. Switches may start anew at
-// any time. What hosts do is for who derives from it.
+// any time. Derived classes define what hosts do.
 class TwoLevels {
  public:
   static constexpr std::uint16_t leaves = 2;
@@ -45,10 +45,11 @@ class TwoLevels {
   }
   virtual ~TwoLevels() = default;
 
-  // A switch forgets all it knows.
+  // Restarts a switch, which then has forgotten everything.
   void restart(std::size_t at) { start(switches.at(at)); }
 
-  // Until all are done; false if that takes too long. `between` every now and then.
+  // Runs until all are done, and returns false if that takes too long. Calls `between` every now
+  // and then.
   template <typename Between>
   bool run(Between between, Duration limit = 60s) {
     const auto end = now + limit;
@@ -67,7 +68,7 @@ class TwoLevels {
     return done();
   }
   virtual bool done() const = 0;
-  // Those that are on their way.
+  // Drops the packets that are on their way.
   void forget_packets() { events_.clear(); }
 
   struct Node {
@@ -81,7 +82,7 @@ class TwoLevels {
   std::mt19937 random;
 
  protected:
-  // It may send, as long as it is not done.
+  // Lets a host send, as long as it is not done.
   virtual void drive(std::size_t host) = 0;
   virtual void receive(std::size_t host, Packet& packet) = 0;
 

@@ -49,7 +49,7 @@ void reduce_i32(FlareModel& model, std::size_t count) {
   EXPECT_EQ(vectors.wrong(), 0u) << count;
 }
 
-// Loses the first packet that fits, and no other.
+// Loses only the first packet that fits.
 std::function<unsigned(const FlareFlight&)> losing_one(
     std::function<bool(const FlareFlight&)> fits) {
   return [fits = std::move(fits), lost = false](const FlareFlight& flight) mutable -> unsigned {
@@ -179,7 +179,8 @@ TEST(FlareCollectives, TheHeaderSaysWhatTheSwitchesNeed) {
   }
 }
 
-// The block behind the last of the collective before, also where that was refused here.
+// A collective begins with the block after the last one of the collective before, also where this
+// rank refused that.
 TEST(FlareCollectives, BlocksAreNumberedThroughAllCalls) {
   FlareModel model({.ranks = 2});
   Vectors vectors(2, 16 * 3 + 1, ElementType::i32, Operator::sum);
@@ -204,8 +205,8 @@ TEST(FlareCollectives, ACallThatAllRefusedDoesNotDisturbTheNext) {
   reduce_i32(model, 16 * 20);
 }
 
-// Others may lack results of the call before the refused one, which has none that would show that
-// they do not. What is sent must not take their slots.
+// Others may lack results of the call before the refused one, and the refused call has no results
+// that would show otherwise. Packets must not take the slots of those results.
 TEST(FlareCollectives, WhoRefusedACallLeavesTheLastWindowInItsSlotsForAWhile) {
   for (const std::size_t refused : {1u, 5u, 16u, 1000u}) {
     FlareModel model({.ranks = 2, .window = 16});
@@ -240,7 +241,7 @@ TEST(FlareCollectives, AResultEndsTheCautionAfterARefusedCall) {
   EXPECT_LT(model.now - start, 10ms);
 }
 
-// Another call's elements pass for nothing of this one, though their block has the same number.
+// Elements of another call are not accepted for this one, though their block has the same number.
 TEST(FlareCollectives, EachCallHasFingerprintsOfItsOwn) {
   FlareModel model({.ranks = 2});
   Vectors vectors(2, 16, ElementType::i32, Operator::sum);
@@ -255,9 +256,8 @@ TEST(FlareCollectives, EachCallHasFingerprintsOfItsOwn) {
   EXPECT_GT(model[0].statistics().fingerprint_rejections, 0u);
 }
 
-// The memory of switches relies on it, and so does what ranks keep: nothing is sent beyond the
-// lowest block that lacks its result by the window or more. No block is left out or sent twice but
-// as a repeat.
+// The memory of switches and of ranks relies on this: no block is sent that is a window or more
+// beyond the lowest block without a result. No block is left out, or sent twice except as a repeat.
 TEST(FlareCollectives, EveryBlockIsSentOnceAndNothingBeyondTheWindow) {
   for (const std::uint32_t window : {1u, 9u, 32u}) {
     FlareModel model({.ranks = 3, .window = window});
@@ -381,8 +381,8 @@ TEST(FlareCollectives, SurviveLossDuplicatesAndDisorder) {
   }
 }
 
-// Switches that begin anew, again and again; buffers are used in place, so that nobody who has a
-// result could contribute once more.
+// Switches restart again and again. Buffers are used in place, so that a rank with a result cannot
+// contribute once more.
 TEST(FlareCollectives, SurviveSwitchesThatForget) {
   for (unsigned seed = 0; seed < 20; ++seed) {
     std::mt19937 random(seed);
@@ -419,7 +419,7 @@ TEST(FlareCollectives, WhoIsDoneAnswersForASwitchThatForgot) {
   ASSERT_FALSE(model[0].running());
   ASSERT_TRUE(model[2].running());
   model.tree.forget();
-  // Buffers are the caller's again.
+  // Buffers belong to the caller again.
   std::fill(vectors.out[0].begin(), vectors.out[0].end(), std::byte{0xee});
   std::fill(vectors.out[1].begin(), vectors.out[1].end(), std::byte{0xee});
   model.run();
@@ -479,7 +479,7 @@ TEST(FlareCollectives, ResultsOfACollectiveThatIsOverAreStale) {
   EXPECT_EQ(model[0].statistics().ignored[Verdict::stale], 1u);
 }
 
-// What the rank sends to a switch that asks for that block; nothing if it has nothing.
+// Returns the rank's answer to a switch that asks for that block, or nothing.
 std::vector<std::byte> answer_of(FlareCollectives& machine, std::uint64_t block, Time now) {
   wire::FlareHeader header;
   header.job = machine.job().id;
@@ -604,7 +604,8 @@ TEST(FlareCollectives, AnErrorNamesTheTreeAndTheBlocksThatAreMissing) {
   reduce_i32(model, 16 * 40);  // what is left of a collective that failed does not disturb
 }
 
-// Who came first has the block: the others are told at once, and not when their patience ends.
+// The block belongs to the call that came first: the other ranks are told at once, and do not wait
+// for their timeout.
 TEST(FlareCollectives, WhoCallsSomethingElseThanOthersIsToldSo) {
   struct Case {
     ElementType type;
@@ -666,7 +667,7 @@ TEST(FlareCollectives, RefusalsOfWhatThisRankHasNotSentEndNothing) {
   }
 }
 
-// Switches that drop all of a job's packets tell nobody but those who look at their counters.
+// Switches that drop all of a job's packets show it only in their counters.
 TEST(FlareCollectives, WhereNoResultCameAnErrorNamesTheDropReasonsToLookFor) {
   FlareModel model({.ranks = 2, .window = 8});
   model.on_wire = [](const FlareFlight&) { return 0; };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sums that handlers make: what is believed, and what ranks say of what is not.
+// Tests sums of handlers: which are accepted, and the errors of ranks for the others.
 #include "support/handlers.h"
 
 #include <chrono>
@@ -25,7 +25,7 @@ constexpr std::size_t count = 100;
 
 class FlareHostHandlers : public testing::Test {
  protected:
-  // Rank r has r everywhere.
+  // Rank r contributes r everywhere.
   void run() {
     for (std::uint32_t rank = 0; rank < model_.size(); ++rank) {
       vectors_.emplace_back(count, static_cast<std::int32_t>(rank));

@@ -30,14 +30,14 @@ struct FlareFlight {
     return *reinterpret_cast<const wire::FlareHeader*>(bytes.data());
   }
   bool is_sparse() const { return wire::is_flare_sparse(bytes); }
-  // Precondition: it is, and is whole.
+  // Precondition: it is a sparse packet with a whole header.
   wire::FlareSparseHeader& sparse_header() {
     return *reinterpret_cast<wire::FlareSparseHeader*>(bytes.data());
   }
   const wire::FlareSparseHeader& sparse_header() const {
     return *reinterpret_cast<const wire::FlareSparseHeader*>(bytes.data());
   }
-  // Of both kinds, whose headers begin alike.
+  // These are for dense and sparse packets, whose headers begin alike.
   bool is_contribution() const { return up && header().kind == wire::FlareKind::contribution; }
   bool is_result() const { return !up && header().kind == wire::FlareKind::result; }
 };
@@ -112,7 +112,7 @@ class FlareModel {
     machines_[flight.rank]->receive({&arrival, 1}, now);
   }
 
-  // Until no machine runs any more, or `limit` has passed.
+  // Runs until no machine runs any more, or `limit` has passed.
   void run(Duration limit = std::chrono::hours(1)) {
     const auto end = now + limit;
     for (;;) {

@@ -24,7 +24,8 @@ inline std::vector<std::byte> sparse_packet_of(const wire::FlareSparseHeader& he
   return bytes;
 }
 
-// Of a result, or of all that a rank contributes, as the sparse switch of the model takes it.
+// The shards of a result, or of a rank's contribution, as the sparse switch of the model takes
+// them.
 class SparseModelShards {
  public:
   bool take(std::uint32_t shard) {
@@ -40,9 +41,9 @@ class SparseModelShards {
   std::uint32_t shards_ = 0;
 };
 
-// Stands for all switches of a reduction tree in what is sparse: one whose children are the ranks,
-// with room for all elements of every block. It forgets them all when told to, and what it adds up
-// then is of another edition.
+// Stands for all switches of a reduction tree for sparse blocks: one switch whose children are the
+// ranks, with room for all elements of every block. It forgets them all when told to; its later
+// sums are of another edition.
 class SparseModelSwitch {
  public:
   using Answer = FlareModelSwitch::Answer;

@@ -14,13 +14,13 @@
 
 namespace tributary::host::test {
 
-// Stands for all switches of a reduction tree: one whose children are the ranks. It has room for
-// every block, and forgets them all when told to.
+// Stands for all switches of a reduction tree: one switch whose children are the ranks. It has room
+// for every block, and forgets them all when told to.
 class FlareModelSwitch {
  public:
   explicit FlareModelSwitch(std::uint32_t ranks) : ranks_(ranks) {}
 
-  // What is to be sent, and to whom; nothing if `ranks` is empty.
+  // The packet to be sent, and its receivers; there is none if `ranks` is empty.
   struct Answer {
     std::vector<std::byte> bytes;
     std::vector<std::uint32_t> ranks;

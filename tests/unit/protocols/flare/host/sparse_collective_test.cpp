@@ -17,7 +17,7 @@
 #include "unit/host/sparse_vectors.h"
 #include "unit/host/vectors.h"
 
-// All of it through FlareCollectives, whose calls they are.
+// These tests go through FlareCollectives, whose calls sparse collectives are.
 namespace tributary::host::test {
 namespace {
 
@@ -143,7 +143,7 @@ TEST(FlareSparse, NoBlockIsSentAWindowBeyondOneWithoutAResult) {
   EXPECT_GT(lowest[0], 20u);
 }
 
-// What the rank sends to a switch that asks for that block.
+// Returns the rank's answers to a switch that asks for that block.
 std::vector<FlareFlight> answers_of(FlareModel& model, std::uint32_t rank, std::uint64_t block,
                                     std::uint16_t span) {
   auto& machine = model[rank];

@@ -26,7 +26,7 @@ FlareSparseBlocks blocks_over(std::size_t count, std::size_t span, ElementType t
   return blocks;
 }
 
-// Adds what a shard has to all elements of the vector.
+// Adds the elements of a shard to the vector.
 void spread(const SparseContributions::Shard& shard, const FlareSparseBlocks& blocks,
             std::uint32_t index, Elements& vector) {
   const auto first = blocks.range(index).first;

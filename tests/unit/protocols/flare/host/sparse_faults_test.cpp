@@ -15,7 +15,7 @@
 #include "unit/host/sparse_vectors.h"
 #include "unit/host/vectors.h"
 
-// What goes wrong in sparse allreduces, and what does not come of it.
+// Tests faults in sparse allreduces.
 namespace tributary::host::test {
 namespace {
 
@@ -81,7 +81,7 @@ TEST(FlareSparseFaults, EachShardThatIsLostIsSentAgain) {
   }
 }
 
-// The first edition's result never comes whole to anybody.
+// No rank gets the whole result of the first edition.
 TEST(FlareSparseFaults, AResultOfWhichTwoEditionsCameInPartIsOfOne) {
   FlareModel model(small_packets);
   const SparseVectors vectors(3, 768, ElementType::i32, [](std::uint32_t rank, std::size_t index) {
@@ -223,7 +223,7 @@ TEST(FlareSparseFaults, ACallThatOneRankRefusedIsNoPartOfTheNext) {
   EXPECT_EQ(dense.wrong(), 0u);
 }
 
-// One gave up before it knew of the call's blocks, another in the middle of them.
+// One rank gave up before it knew of the call's blocks, another in the middle of them.
 TEST(FlareSparseFaults, RanksThatGaveUpAtDifferentPlacesMeetInTheNextCall) {
   FlareModel model(small_packets);
   expect_next_is_right(model);
@@ -294,7 +294,7 @@ TEST(FlareSparseFaults, WhoFailedByTheOpeningAnswersForItsResult) {
   EXPECT_EQ(model[2].failure()->code, Error::Code::mismatch);
 }
 
-// Switches that forget over and over send shards, and no result.
+// Switches that restart over and over send shards, and no whole result.
 TEST(FlareSparseFaults, ShardsOfResultsThatNeverComeWholeAreNoProgress) {
   FlareModel model(small_packets);
   model.on_wire = [&](const FlareFlight& flight) -> unsigned {

@@ -16,7 +16,7 @@ namespace {
 
 using wire::FlareForm;
 
-// Of i32: 16 pairs or 24 elements in a shard, blocks of 40 elements.
+// Results of i32, with 16 pairs or 24 elements in a shard, and blocks of 40 elements.
 class FlareSparseResults : public testing::Test {
  protected:
   using Pairs = std::vector<std::pair<std::uint16_t, std::int32_t>>;
@@ -67,7 +67,7 @@ class FlareSparseResults : public testing::Test {
     return header;
   }
 
-  // (index in the vector, value); nothing if it is no result.
+  // Returns pairs (index in the vector, value), or nothing if it is no result.
   std::vector<std::pair<std::size_t, std::int32_t>> elements() const {
     std::vector<std::pair<std::size_t, std::int32_t>> all;
     if (const auto part = results_.part(5, blocks_)) {

@@ -12,7 +12,7 @@ namespace {
 
 using Blocks = std::vector<std::uint32_t>;
 
-// Whatever may be sent below the limit, in its order.
+// Returns all blocks that may be sent below the limit, in their order.
 Blocks taken(Stagger& stagger, std::uint32_t limit) {
   Blocks blocks;
   while (const auto block = stagger.next(limit)) {

@@ -11,7 +11,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Of the first rank, whose order is the plain one: 8 blocks in flight, in groups of 4.
+// The window of the first rank, whose order is the plain one: 8 blocks in flight, in groups of 4.
 class FlareWindowTest : public testing::Test {
  protected:
   FlareWindowTest() { window_.begin(1000); }
@@ -30,7 +30,7 @@ class FlareWindowTest : public testing::Test {
       ASSERT_EQ(window_.take(block, now_), Verdict::taken) << block;
     }
   }
-  // Windows that are sent and have their results, so that 24 is the next block.
+  // Sends windows and gives their results, so that 24 is the next block.
   void measure() {
     for (int i = 0; i < 3; ++i) {
       const auto blocks = send();
@@ -42,7 +42,8 @@ class FlareWindowTest : public testing::Test {
     now_ += duration;
     window_.expire(now_);
   }
-  // Until the timer runs out, of which a part is drawn, and what is sent then.
+  // Goes on until the timer runs out, a part of which is random, and returns the blocks that are
+  // sent then.
   Blocks time_out() {
     wait(timer() - 1ns);
     EXPECT_TRUE(send().empty());
@@ -119,7 +120,7 @@ TEST_F(FlareWindowTest, ATimerSendsTheLowestAgainAndMoreWhenThatHelps) {
   EXPECT_EQ(window_.timeouts(), 2u);
 }
 
-// When the timers of one rank run out, after it has sent a window at the beginning of time.
+// Returns when the timers of one rank run out, after it has sent a window at time 0.
 std::vector<Duration> expirations_of(std::uint64_t seed, std::size_t count) {
   FlareWindow window(FlarePlan{.group = {}, .window = 8}, FlareTuning{}, 0, 8, seed);
   window.begin(8);
@@ -134,7 +135,7 @@ std::vector<Duration> expirations_of(std::uint64_t seed, std::size_t count) {
   return expirations;
 }
 
-// They lost the same packets in the same queue, and would lose them there again.
+// The ranks lost packets in the same queue, and would lose them there again.
 TEST(FlareWindow, RanksWhoseTimersRunOutTogetherDoNotRepeatTogetherAgain) {
   constexpr std::size_t ranks = 64;
   constexpr std::size_t count = 12;
@@ -170,7 +171,7 @@ TEST(FlareWindow, DrawnPartsOfTimersHaveBounds) {
   }
 }
 
-// So long does a rank hold back what could take the slots of what others lack.
+// For this time a rank holds back packets that could take slots of results that others lack.
 TEST(FlareWindow, NoTimerIsLongerThanTheLongest) {
   FlareTuning tuning;
   tuning.rto.rto_initial = tuning.rto.rto_max;

@@ -19,7 +19,7 @@ using test::mac;
 constexpr std::uint8_t hosts = 8;
 constexpr std::uint32_t blocks = 4;
 
-// A root with a port for each worker, and memory for what its trees may need at most.
+// A root with a port for each worker, and memory for the most that its trees may need.
 switching::SwitchConfig fed_root(const traffic::TreePlan& plan, bool sparse) {
   switching::SwitchConfig config;
   config.name = "s";
@@ -64,13 +64,13 @@ test::Bench fed_hosts() {
   return test::Bench(ranges);
 }
 
-// Replays them three times, but for the last frame of one file, which is lost once: the last job's
-// sum stays behind, and the run with it.
+// Replays the files three times, and loses the last frame of one file once: the last job's sum is
+// not made, and its run stays behind.
 void replay_with_a_loss(const test::Files& files, test::SwitchNetwork& network,
                         test::Bench& bench) {
   constexpr std::uint64_t burst = 32;
   const auto frames = files.front().size();
-  // As a core polls its ports: a burst of each.
+  // Takes a burst of each port, as a core does.
   for (std::uint64_t first = 0; first < 3 * frames; first += burst) {
     for (std::size_t port = 0; port < hosts; ++port) {
       ASSERT_EQ(files[port].size(), frames);

@@ -250,7 +250,7 @@ TEST(FlareSparseTraffic, SurvivesForeignAndBrokenPackets) {
                                      noise->data()[seen * 13 % noise->length] ^= std::byte{0x10};
                                      back[port].push(std::move(noise));
                                    }
-                                   // A contribution is none of a worker's business.
+                                   // A worker gets no contributions.
                                    back[port].push(bench.pool.clone(*packet));
                                    ++seen;
                                    network(port, std::move(packet), back);

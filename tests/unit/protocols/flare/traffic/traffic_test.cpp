@@ -71,7 +71,7 @@ TEST(FlareTraffic, TurnsBlocksOverAtTheRoot) {
     EXPECT_GE(figure(result, "results_received"), workers * result.counters.done);
     EXPECT_EQ(figure(result, "sums_received"), 0u);
     EXPECT_EQ(figure(result, "retransmissions_sent"), 0u);
-    // Nobody hears what one port alone asks about its neighbours.
+    // With a single port no station hears its ARP requests.
     EXPECT_EQ(network.device().ledger().dropped(), workers == 1 ? 1u : 0u);
   }
 }
@@ -84,7 +84,7 @@ TEST(FlareTraffic, PlaysTheRoot) {
     test::SwitchNetwork network(bridge(plan, 5), bench.pool, bench.now);
     const auto result = run(bench, plan, std::ref(network));
     expect_all_done(result, 1000);
-    // One sum for all workers.
+    // There is one sum for all workers.
     EXPECT_EQ(figure(result, "sums_received"), figure(result, "answers_sent"));
     EXPECT_LT(figure(result, "sums_received"), result.counters.packets / 3);
   }
@@ -128,7 +128,7 @@ TEST(FlareTraffic, EveryFlowOfAJobHasItsSourcePort) {
   EXPECT_GT(ports.size(), wire::flare_flows / 2);
 }
 
-// Nothing is sent a window or more beyond a block that somebody lacks.
+// No block is sent that is a window or more beyond one that a worker lacks.
 TEST(FlareTraffic, KeepsToTheWindow) {
   test::Bench bench(test::behind_bridge(4));
   auto plan = plan_of(4);
@@ -139,7 +139,7 @@ TEST(FlareTraffic, KeepsToTheWindow) {
   EXPECT_EQ(network.device().ledger().dropped(), 0u);
 }
 
-// What was sent again is no block that went without loss, but those behind it are.
+// A repeated block does not count as one without loss, but those behind it do.
 TEST(FlareTraffic, SendsAgainWhatWasLost) {
   for (const bool plays_root : {false, true}) {
     test::Bench bench(test::behind_bridge(5));
@@ -261,7 +261,7 @@ TEST(FlareTraffic, SurvivesForeignAndBrokenPackets) {
           noise->data()[seen * 13 % noise->length] ^= std::byte{0x10};
           back[port].push(std::move(noise));
         }
-        // A contribution is none of a worker's business.
+        // A worker gets no contributions.
         back[port].push(bench.pool.clone(*packet));
         ++seen;
         network(port, std::move(packet), back);

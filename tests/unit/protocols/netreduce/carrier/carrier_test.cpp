@@ -13,7 +13,7 @@
 namespace tributary::host::test {
 namespace {
 
-// A network that carries vectors up to some length.
+// A runner that carries vectors up to a given length.
 class Narrow final : public Runner {
  public:
   explicit Narrow(std::size_t bytes_max) : bytes_max_(bytes_max) { job_.peers.resize(2); }

@@ -13,7 +13,7 @@
 namespace tributary::control {
 namespace {
 
-// One switch with two rings; each test changes it.
+// One switch with two rings; each test changes this text.
 constexpr std::string_view good_netreduce = R"(version = 1
 [[switch]]
 name = "s1"
@@ -75,7 +75,7 @@ TEST(ConfigNetReduce, racks_are_read) {
   ASSERT_EQ(ring.racks.size(), 1u);
   EXPECT_EQ(ring.racks[0], (std::vector{ring.members[1], ring.members[2]}));
   EXPECT_EQ(ring.parent, wire::Ipv4Address(10, 255, 0, 1));
-  // Of the packets that are kept, ranks 0 and 2 send some.
+  // Ranks 0 and 2 send some of the packets that are kept.
   EXPECT_EQ(ring.slots(), 2u * 2 * 170 * 2);
 }
 

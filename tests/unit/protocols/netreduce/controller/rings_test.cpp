@@ -35,7 +35,7 @@ TreePart spine() {
   return part;
 }
 
-// That rack's.
+// The leaf of that rack.
 TreePart leaf() {
   auto part = spine();
   part.children = {"h3", "h4"};

@@ -13,7 +13,8 @@
 namespace tributary::netreduce {
 namespace {
 
-// Against a list that is searched from its beginning: what moves up into a gap is found as before.
+// Compares the table with a list that is searched from its beginning: entries that move up into a
+// gap are still found.
 TEST(NetReduceConnectionTable, finds_what_is_there_after_any_insertions_and_erasures) {
   constexpr std::uint16_t world = 16;
   std::vector<std::unique_ptr<Ring>> rings;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What happens to single packets (sections 3.1 and 3.2).
+// Tests the handling of single packets (sections 3.1 and 3.2).
 #include <cstring>
 #include <vector>
 
@@ -111,7 +111,7 @@ TEST_F(NetReduceTest, late_copy_of_a_first_packet_hides_no_later_message) {
   EXPECT_EQ(harness_.ledger.dropped(), 0u);
 }
 
-// Under a number that their receiver answers with a NAK, and at which it never takes a packet.
+// They get a number that their receiver answers with a NAK, and at which it never accepts a packet.
 TEST_F(NetReduceTest, packets_whose_first_packet_was_lost_tell_the_receiver_so) {
   feed_message(0);
   for (const std::uint32_t number : {1u, 3u}) {
@@ -183,7 +183,7 @@ TEST_F(NetReduceTest, everything_else_passes_untouched) {
   EXPECT_EQ(harness_.ledger.dropped(), 0u);
 }
 
-// Who sends a checksum over IPv6 gets one.
+// A sender that sends a UDP checksum over IPv6 gets one back.
 TEST_F(NetReduceTest, udp_checksum_of_ipv6_stays_right) {
   auto ring = ring_of(2);
   ring.members = {test::ipv6_of(address_of(0)), test::ipv6_of(address_of(1))};
@@ -297,14 +297,14 @@ TEST_F(NetReduceTest, message_0_of_another_run_begins_anew) {
   ASSERT_EQ(sent_.size(), 3u);
   next.rank = 1;
   expect_sum(*sent_[1].packet, next, 0, 0x12);
-  // What is left of the first run, its beginning too, does not come back.
+  // Packets of the first run, also of its beginning, do not bring it back.
   EXPECT_TRUE(feed(1, 2, 0).empty());
   EXPECT_TRUE(feed(1, 0, 0).empty());
   EXPECT_EQ(harness_.drops(drop::stale_run), 2u);
   EXPECT_EQ(figure("runs"), 2u);
 }
 
-// Nor is it shown as waiting, though its memory is taken back only when it is needed.
+// It is not shown as waiting either, though its memory is taken back only when it is needed.
 TEST_F(NetReduceTest, what_waits_in_a_run_that_is_over_is_in_no_sum) {
   feed(0, 0, 0);
   feed(0, 0, 1);
@@ -342,7 +342,7 @@ TEST_F(NetReduceTest, beginning_of_a_run_long_past_ends_no_other) {
   EXPECT_EQ(harness_.drops(drop::stale_run), 3u);
 }
 
-// What is left of a message would arrive as its rank sent it. Later it is behind everybody.
+// The rest of a message would arrive as its rank sent it. Later it is behind all ranks.
 TEST_F(NetReduceTest, restarted_switch_takes_a_run_up_where_a_message_begins) {
   for (std::uint32_t packet = 2; packet < 4; ++packet) {
     EXPECT_TRUE(feed(0, 7, packet).empty());
@@ -366,7 +366,7 @@ TEST_F(NetReduceTest, new_switch_lets_go_on_what_others_began) {
     return feed(test::make_roce(pool_, spec, std::vector<std::byte>(bytes))).size();
   };
   using enum wire::RoceOpcode;
-  // What can be no gradient of the ring, by its length.
+  // By its length this can be no gradient of the ring.
   EXPECT_EQ(feed_write(write_middle, 0x71, 2 * mtu / 3), 1u);
   EXPECT_EQ(feed_write(write_last, 0x71, 12), 1u);
   EXPECT_EQ(feed_write(write_middle, 0x71, mtu), 0u);
@@ -427,7 +427,7 @@ TEST_F(NetReduceTest, ordinary_messages_of_a_rank_pass_between_gradients) {
   EXPECT_EQ(figure("connections"), 3u);
 }
 
-// A machine has started anew: the same queue pair, and sequence numbers of a message that was.
+// A machine has started anew, with the same queue pair and sequence numbers of an earlier message.
 TEST_F(NetReduceTest, numbers_that_somebody_else_uses_are_let_go) {
   feed(0, 0, 0);
   test::RoceSpec spec;
@@ -442,7 +442,8 @@ TEST_F(NetReduceTest, numbers_that_somebody_else_uses_are_let_go) {
   EXPECT_EQ(feed(test::make_roce(pool_, spec, std::vector<std::byte>(mtu))).size(), 1u);
 }
 
-// Its sender has a long timer. As it was sent, its receiver would take it for the sum.
+// Its sender has a long timer. If the packet passed unchanged, its receiver would take it for the
+// sum.
 TEST_F(NetReduceTest, repeat_after_long_silence_is_a_gradient) {
   for (std::uint16_t rank = 0; rank < 3; ++rank) {
     feed(rank, 0, 0);
@@ -491,7 +492,7 @@ TEST_F(NetReduceTest, send_is_no_packet_of_a_write) {
   EXPECT_EQ(figure("connections"), 0u);
 }
 
-// The queue pair and its numbers are somebody else's by now, whose packet at the number of the
+// Another program has the queue pair and its numbers by now; its packet with the number of the
 // gradient message's first one was lost on the way here.
 TEST_F(NetReduceTest, message_of_unknown_length_reaches_into_no_gradient) {
   const auto bytes = message_of(gradient(0));
@@ -509,7 +510,7 @@ TEST_F(NetReduceTest, message_of_unknown_length_reaches_into_no_gradient) {
   EXPECT_EQ(feed(test::make_roce(pool_, spec, others)).size(), 1u) << "it was taken for a gradient";
 }
 
-// Ordinary messages, until the sequence numbers come round.
+// Ordinary messages follow until the sequence numbers wrap.
 TEST_F(NetReduceTest, gradients_of_long_ago_are_forgotten) {
   feed_message(0);
   test::RoceSpec spec;

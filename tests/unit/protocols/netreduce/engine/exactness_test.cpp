@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Every element type under every operator, in whatever order the packets come.
+// Tests every element type under every operator, with packets in any order.
 #include <algorithm>
 #include <cstring>
 #include <numeric>
@@ -38,7 +38,7 @@ class NetReduceKinds : public NetReduceTest,
     return bytes;
   }
 
-  // What the kernels make of the elements of one packet, in the order of the ranks.
+  // Returns the kernels' result for the elements of one packet, in the order of the ranks.
   std::vector<std::byte> reduced(std::uint32_t packet) const {
     const auto& kernel = reduce::kernel(type(), op());
     const auto bytes = wire::ina_payload_bytes(length, mtu, packet);

@@ -35,7 +35,7 @@ inline RingConfig ring_of(std::uint16_t world, std::uint32_t id = 1) {
   return ring;
 }
 
-// What a rank's message holds: a value that tells rank, message and place apart.
+// The elements of a rank's message, which differ by rank, message and place.
 inline std::uint32_t element_at(std::uint32_t message, unsigned rank, std::size_t at) {
   return message * 1000003u + (rank + 1) * 10007u * static_cast<std::uint32_t>(at) + rank;
 }
@@ -67,12 +67,12 @@ inline std::vector<std::byte> message_of(const test::GradientSpec& spec,
   }
   return bytes;
 }
-// As its rank sends it ...
+// The message as its rank sends it ...
 inline std::vector<std::byte> message_of(const test::GradientSpec& spec) {
   const unsigned own[] = {spec.rank};
   return message_of(spec, own);
 }
-// ... and as the next rank is to receive it.
+// ... and as the next rank must receive it.
 inline std::vector<std::byte> sum_of(const test::GradientSpec& spec) {
   std::vector<unsigned> all(spec.world);
   std::iota(all.begin(), all.end(), 0u);
@@ -128,7 +128,7 @@ class NetReduceTest : public testing::Test {
   std::vector<test::Sent> feed(std::uint16_t rank, std::uint32_t message, std::uint32_t packet) {
     return feed(make(rank, message, packet));
   }
-  // All packets of that message, from all ranks.
+  // Feeds all packets of that message, from all ranks.
   void feed_message(std::uint32_t message) {
     for (std::uint32_t packet = 0; packet < 4; ++packet) {
       for (std::uint16_t rank = 0; rank < 3; ++rank) {
@@ -139,8 +139,8 @@ class NetReduceTest : public testing::Test {
   }
   std::uint64_t figure(std::string_view name) const { return harness_.figure(name); }
 
-  // Whether this is, byte for byte, the packet that the rank sent, but for elements, fingerprint
-  // word and ICRC.
+  // Expects that this is, byte for byte, the packet that the rank sent, except for elements,
+  // fingerprint word and ICRC.
   void expect_sum(const Packet& packet, const test::GradientSpec& spec, std::uint32_t number,
                   std::uint32_t qp = 0x11) {
     const auto wanted = make(spec, number, qp, sum_of(spec));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The lane for what is expected and the general path say the same of every packet, sound or not.
+// Tests that the lane for expected packets and the general path decide the same for every packet,
+// valid or not.
 #include <algorithm>
 #include <random>
 #include <set>
@@ -42,7 +43,7 @@ NetReduceConfig config_of(std::uint32_t seed) {
   return {{ring}};
 }
 
-// Packets of ranks that send, go back, are heard damaged and begin anew; and of others.
+// Draws packets of ranks that send, go back and begin anew, damaged packets, and packets of others.
 class Senders {
  public:
   explicit Senders(std::uint32_t seed) : random_(seed), is_send_(seed % 3 == 0) {
@@ -112,7 +113,7 @@ class Senders {
     return packet;
   }
 
-  // Some bit of it is another one, in the headers mostly; or another headers' length.
+  // Changes a bit of the packet, mostly in the headers, or the length of the headers.
   void spoil(Packet& packet) {
     const auto at = below(4) == 0 ? below(packet.length) : below(14 + 20 + 8 + 12);
     packet.data()[at] ^= std::byte(1u << below(8));

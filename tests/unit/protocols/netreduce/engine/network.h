@@ -16,7 +16,7 @@
 
 namespace tributary::netreduce {
 
-// What happens to packets on each link, of 1000.
+// The impairments of each link, per 1000 packets.
 struct Weather {
   unsigned lost = 0;
   unsigned doubled = 0;
@@ -39,9 +39,9 @@ struct Scene {
   bool is_v6 = false;
 };
 
-// Endpoints of Reliable Connections by the book: go-back-N from any packet, acknowledgements, one
-// NAK per gap, timers, and NetReduce's window of messages on top. They know nothing of the
-// switches, an engine each; all links are as bad as the weather.
+// Endpoints of Reliable Connections by the standard: go-back-N from any packet, acknowledgements,
+// one NAK per gap, timers, and NetReduce's window of messages on top. They know nothing of the
+// switches, which are an engine each; all links have the impairments of the weather.
 class Network {
  public:
   explicit Network(const Scene& scene)
@@ -56,7 +56,7 @@ class Network {
     }
   }
 
-  // False if not everybody has everything after so many steps.
+  // Returns false if a rank still lacks something after so many steps.
   bool run(unsigned steps) {
     for (step_ = 1; step_ <= steps && !is_done(); ++step_) {
       if (step_ == scene_.restart_step) {
@@ -72,10 +72,10 @@ class Network {
     return is_done();
   }
 
-  // Of packets that were delivered: wrong sums with the right fingerprint, and those without it.
+  // Counts delivered packets: wrong sums with the right fingerprint, and packets without it.
   unsigned wrong() const { return wrong_; }
   unsigned told() const { return told_; }
-  // Of all switches together.
+  // Returns the figure of all switches together.
   std::uint64_t figure(std::string_view name) const {
     std::uint64_t sum = 0;
     for (const auto& device : switches_) {
@@ -87,18 +87,18 @@ class Network {
     return switches_[at].harness->figure(name);
   }
   std::uint64_t retransmissions() const { return retransmissions_; }
-  // Timers of ranks that ran out.
+  // Counts timers of ranks that ran out.
   unsigned timeouts() const { return timeouts_; }
 
  private:
   struct Peer {
     std::uint32_t first_psn = 0;
-    // Of what it sends to the next rank, counted from its first packet.
+    // State of sending to the next rank, counted from the first packet.
     std::uint32_t posted = 0;  // messages
     std::uint64_t next = 0;
     std::uint64_t acknowledged = 0;
     unsigned last_progress = 0;
-    // Of what it receives from the one before.
+    // State of receiving from the rank before.
     std::uint64_t expected = 0;
     std::uint32_t received = 0;  // messages
     bool has_complained = false;
@@ -181,7 +181,7 @@ class Network {
 
   void send(std::uint16_t rank) {
     auto& peer = peers_[rank];
-    // Nothing is sent behind message 0 before its sum is there: then the switch knows everybody.
+    // Nothing is sent behind message 0 before its sum has come: then the switch knows all ranks.
     const auto window = peer.received == 0 ? 1u : 2u;
     while (peer.posted < scene_.messages && peer.posted < peer.received + window) {
       ++peer.posted;
@@ -242,7 +242,8 @@ class Network {
                       Event{pool_.clone(*event.packet), event.at, event.to, false, 0});
     }
     if (event.packet != nullptr && happens(weather.damaged)) {
-      // Behind the UDP header: switches look at the checksum of IP before the engine.
+      // The damage is behind the UDP header, as switches check the checksum of IP before the
+      // engine.
       const auto frame = engine::parse_frame(*event.packet);
       const auto headers = event.packet->length - datagram_of(frame).payload.size();
       const auto at = headers + random_() % (event.packet->length - headers);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Rings that span several racks (section 3.3): leaves and what is above them, over links that lose,
-// double, damage and reorder.
+// Tests rings that span several racks (section 3.3): leaves and the switches above them, over links
+// that lose, double, damage and reorder packets.
 #include "network.h"
 #include "protocols/netreduce/engine/drop_reasons.h"
 #include "protocols/netreduce/engine/paths.h"
@@ -111,7 +111,7 @@ TEST_F(NetReduceLeaf, repeats_what_went_up_while_the_sum_of_all_is_not_there) {
   EXPECT_EQ(figure("overwritten_total"), 1u);
 }
 
-// Above may be a switch that was restarted, which takes what comes up for the sum of the rack.
+// A restarted switch above may take any packet that comes up for the sum of the rack.
 TEST_F(NetReduceLeaf, answers_everything_once_the_sum_of_all_is_there_and_up_what_went_up) {
   introduce();
   feed(make(spec_of(0), 1));
@@ -128,7 +128,7 @@ TEST_F(NetReduceLeaf, answers_everything_once_the_sum_of_all_is_there_and_up_wha
   EXPECT_EQ(sent[0].towards, wire::Ipv4Address(10, 9, 9, 9));
 }
 
-// Of a leaf that has forgotten what went up.
+// The leaf has forgotten what it sent up.
 TEST_F(NetReduceLeaf, sum_of_all_that_comes_first_does_not_go_up) {
   introduce();
   EXPECT_TRUE(feed(make(spec_of(1), 1)).empty());
@@ -143,7 +143,7 @@ TEST_F(NetReduceLeaf, sum_of_all_that_comes_first_does_not_go_up) {
   const auto rows = engine_.stalled(now_ + std::chrono::seconds(1), 8);
   ASSERT_EQ(rows.size(), 1u);
   EXPECT_EQ(rows[0].missing, (std::vector<std::uint16_t>{0}));
-  // Who waits within the rack gets it, and is heard.
+  // A rank of the rack that waits gets the sum, and its packets are accepted.
   sent = feed(make(spec_of(0), 1));
   ASSERT_EQ(sent.size(), 2u);
   expect_some(sent[0], 0, {0, 1, 2, 3});
@@ -174,7 +174,7 @@ TEST_F(NetReduceLeaf, stalled_names_who_is_missing_below_then_above) {
   EXPECT_EQ(rows[0].missing, (std::vector<std::uint16_t>{2, 3}));
 }
 
-// The spine could not tell that what comes is not the sum of the rack.
+// The spine could not notice that such a packet is not the sum of the rack.
 TEST_F(NetReduceLeaf, drops_packets_whose_first_packet_was_lost) {
   introduce();
   auto next = spec_of(1);
@@ -250,7 +250,7 @@ TEST_P(NetReduceRacks, restart_lets_nothing_pass_that_is_no_sum) {
   EXPECT_EQ(network.wrong() + network.told(), 0u);
 }
 
-// What is still on the way may bring a switch the sum of all before it knows anything else.
+// Packets that are still on the way may bring a switch the sum of all before anything else.
 TEST_P(NetReduceRacks, restart_of_all_lets_nothing_pass_that_is_no_sum) {
   auto scene = NetReduceRacks::scene();
   scene.weather = {5, 5, 0, 3};
@@ -268,7 +268,7 @@ INSTANTIATE_TEST_SUITE_P(Each, NetReduceRacks,
                                   std::to_string(std::get<1>(test.param));
                          });
 
-// What crosses from rack to rack is one packet for each that crosses, as in a ring without sums.
+// As many packets cross from rack to rack as in a ring without sums.
 TEST(NetReduceTraffic, racks_send_one_packet_up_and_get_one_down) {
   Scene scene;
   scene.world = 4;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reliable Connections through the engine, over links that lose, double, damage and reorder: the
-// sums are exact, and nothing hangs.
+// Tests Reliable Connections through the engine, over links that lose, double, damage and reorder
+// packets: sums must be exact, and nothing may hang.
 #include "network.h"
 
 namespace tributary::netreduce {
@@ -72,8 +72,8 @@ INSTANTIATE_TEST_SUITE_P(Seeds, NetReduceWeather, testing::Range(1u, 101u));
 
 class NetReduceRestart : public testing::TestWithParam<std::uint32_t> {};
 
-// A switch that has forgotten lets nothing of a run pass as it is. The run may get stuck: who has
-// received a sum does not send again what others need for theirs.
+// A switch that has forgotten a run lets no packet of it pass unchanged. The run may get stuck, as
+// a rank that has received a sum does not send again what others need for theirs.
 TEST_P(NetReduceRestart, lets_nothing_pass_that_is_no_sum) {
   const auto seed = GetParam();
   Scene scene;

@@ -15,14 +15,15 @@ namespace tributary::netreduce {
 // The switches of a ring: leaves with ranks, and those above them. The last one is the root.
 class SwitchTree {
  public:
-  // `leaves`, by rank, is where each one is; `parents`, by switch, what is above all but the root.
+  // `leaves` has the leaf of each rank; `parents` has, by switch, the switch above, except for the
+  // root.
   SwitchTree(std::vector<std::size_t> leaves, std::vector<std::size_t> parents)
       : leaves_(std::move(leaves)), parents_(std::move(parents)) {}
 
   std::size_t size() const { return parents_.size() + 1; }
   std::size_t leaf_of(std::uint16_t rank) const { return leaves_[rank]; }
 
-  // Where a packet to that rank goes from a switch; no value: to the rank itself.
+  // Returns the next switch of a packet to that rank, or no value if it goes to the rank itself.
   std::optional<std::size_t> next(std::size_t from, std::uint16_t rank) const {
     auto at = leaves_[rank];
     if (at == from) {
@@ -36,7 +37,7 @@ class SwitchTree {
     return parents_[from];
   }
 
-  // What the switch is told of the ring.
+  // Returns the switch's configuration of the ring.
   RingConfig ring(std::size_t self, RingConfig ring) const {
     if (size() == 1) {
       return ring;
@@ -71,7 +72,7 @@ class SwitchTree {
 inline SwitchTree single(std::uint16_t world) {
   return {std::vector<std::size_t>(world, 0), {}};
 }
-// Leaves below one spine; `racks` says in which each rank is.
+// Leaves below one spine; `racks` has the rack of each rank.
 inline SwitchTree two_levels(std::vector<std::size_t> racks) {
   const auto leaves = *std::max_element(racks.begin(), racks.end()) + 1;
   return {std::move(racks), std::vector<std::size_t>(leaves, leaves)};

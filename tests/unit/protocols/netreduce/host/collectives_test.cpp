@@ -112,7 +112,7 @@ TEST(NetReduce, ARankThatIsDoneGoesOnAnswering) {
   RingNetwork network({.ranks = 2});
   network.barrier();
   Vectors vectors(2, 100, ElementType::i32, Operator::sum);
-  // What goes to rank 1 is lost, sums and acknowledgements.
+  // All packets to rank 1 are lost, sums and acknowledgements.
   network.on_wire = [](Packet& packet, bool to_switch) {
     return to_switch || engine::parse_frame(packet).ipv4->destination != RingNetwork::address_of(1);
   };
@@ -134,7 +134,7 @@ TEST(NetReduce, ASwitchThatDoesNotAddIsNoticed) {
   network.barrier();
   EXPECT_NE(network.failure().find("no switch on the way adds for ring 5"), std::string::npos)
       << network.failure();
-  // The run is over: what follows fails at once.
+  // The run is over: later calls fail at once.
   network.begin(0, {Collective::barrier, {}, 0});
   EXPECT_FALSE(network[0].running());
   ASSERT_TRUE(network[0].failure());
@@ -185,7 +185,7 @@ class SlowRing : public testing::TestWithParam<NetReduceCollectives::Adder> {
       network.begin(rank, vectors.apart(rank), deadline);
     }
   }
-  // Until none runs any more.
+  // Runs until no machine runs any more.
   void run() {
     for (int second = 0; second < 3600 && network.is_running(); ++second) {
       network.run(1s);
@@ -243,7 +243,7 @@ TEST_P(SlowRing, AFixedDeadlineEndsItInSpiteOfProgress) {
 
 TEST(NetReduce, AConnectionThatFailedBetweenCollectivesEndsTheNextAtOnce) {
   RingNetwork network({.ranks = 2, .tuning = {.retries_max = 5}});
-  // Rank 1 gets the sum, and what says that rank 0 has got its own is lost.
+  // Rank 1 gets the sum, and the acknowledgement that rank 0 has got its own is lost.
   network.on_wire = [](Packet& packet, bool) {
     const auto frame = engine::parse_frame(packet);
     const auto* bth = wire::Cursor(frame.payload).take<wire::BthHeader>();
@@ -279,7 +279,7 @@ TEST(NetReduce, WhatSwitchesMarkSlowsTheSenderDown) {
   EXPECT_GT(told.congestion_notifications_received, 10u);
 }
 
-// Over the same connections, without the switch.
+// This goes over the same connections, without the switch.
 TEST(RoceRing, TheHostsAdd) {
   for (std::uint32_t ranks = 2; ranks <= 5; ++ranks) {
     RingNetwork network(
@@ -327,8 +327,8 @@ TEST(RoceRing, ARankThatIsLateGetsWhatCameBefore) {
   }
 }
 
-// A stranger that knows addresses, but neither queue pairs nor keys; and one that knows all but is
-// somewhere else.
+// One stranger knows addresses, but neither queue pairs nor keys; another one knows all of these,
+// but has another address.
 TEST(NetReduce, StrangersChangeNothing) {
   RingNetwork network({.ranks = 2});
   network.barrier();

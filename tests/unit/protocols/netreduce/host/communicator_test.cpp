@@ -14,7 +14,7 @@
 #include "unit/host/loopback.h"
 #include "unit/host/ports.h"
 
-// On real sockets, of the loopback interface, where no switch is.
+// These tests use real sockets of the loopback interface, where there is no switch.
 namespace tributary::host::test {
 namespace {
 
@@ -43,7 +43,8 @@ void run_world(std::uint32_t world_size, const std::function<void(Result<Communi
   });
 }
 
-// Packets go from rank to rank, and each sees that they are as they were sent: ICRC, order and all.
+// Packets go from rank to rank, and each rank sees that they are unchanged, with their ICRC and
+// their order.
 TEST(NetReduceCommunicator, WithoutASwitchThatAddsTheRingIsUsedAndOneLineSaysSo) {
   std::mutex mutex;
   std::vector<std::string> lines;
@@ -76,7 +77,7 @@ TEST(NetReduceCommunicator, WithoutASwitchThatAddsTheRingIsUsedAndOneLineSaysSo)
   }
 }
 
-// Sketches go by what carries a barrier, which the ring of Reliable Connections does not.
+// Sketches need an algorithm that carries a barrier, and the ring of Reliable Connections does not.
 TEST(NetReduceCommunicator, TheLastLineNamesSketchesThatHostsCarried) {
   std::mutex mutex;
   std::string said;

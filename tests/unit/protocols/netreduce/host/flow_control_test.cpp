@@ -21,7 +21,7 @@ using wire::Operator;
 
 constexpr NetReducePlan small_plan{.ring = 9, .window = 2, .message_packets = 3, .mtu = 256};
 
-// The slots of one rank, and what it has posted.
+// The slots of one rank, and the messages that it has posted.
 class MemoryLink final : public Link {
  public:
   explicit MemoryLink(const NetReducePlan& plan)
@@ -40,7 +40,7 @@ class MemoryLink final : public Link {
   std::vector<std::uint32_t> lengths;  // of all messages
 };
 
-// A ring whose switch has whole messages at a time.
+// A ring whose switch handles whole messages.
 class MemoryRing {
  public:
   explicit MemoryRing(std::uint32_t ranks, const NetReducePlan& plan = small_plan) : plan_(plan) {
@@ -63,7 +63,7 @@ class MemoryRing {
     run();
   }
 
-  // Until nobody has sent what all the others have not.
+  // Runs until no message is left that all ranks have sent.
   void run() {
     while (everybody_has_sent(summed)) {
       deliver(summed++);
@@ -75,7 +75,7 @@ class MemoryRing {
                        [&](const auto& link) { return link->lengths.size() > message; });
   }
 
-  // What rank 0 would send, with the sum in it.
+  // Returns rank 0's message, with the sum in it.
   std::vector<std::byte> sum_of(std::uint32_t message) {
     const auto slot = message % plan_.slots();
     auto sum = links[0]->sent[slot];
@@ -241,7 +241,7 @@ TEST(NetReduceFlowControl, WaitsForAcknowledgementsOfTheLastUseOfASlot) {
     ring.arrive(0, message);
     ring.arrive(1, message);
   }
-  // Acknowledged is the barrier only.
+  // Only the barrier is acknowledged.
   EXPECT_EQ(ring.flows[0]->messages_posted(), 1u + small_plan.slots());
   EXPECT_FALSE(ring.flows[0]->settled());
   ASSERT_TRUE(ring.flows[0]->acknowledged(2));
@@ -288,7 +288,7 @@ TEST(NetReduceFlowControl, TellsWhenNoSwitchAdds) {
       << ring.failures[0];
 }
 
-// Nor can what comes before this rank has sent its part be a sum.
+// A packet that comes before this rank has sent its part cannot be a sum either.
 TEST(NetReduceFlowControl, TellsThatAlsoOfWhatCameEarly) {
   MemoryRing ring(2);
   ASSERT_TRUE(ring.flows[0]->begin({Collective::barrier, {}, 0}));
@@ -320,7 +320,7 @@ TEST(NetReduceFlowControl, TakesNoSumThatLacksSomebodyOrHasSomebodyTwice) {
   for (std::uint32_t rank = 0; rank < 3; ++rank) {
     ASSERT_TRUE(ring.flows[rank]->begin(vectors.apart(rank)));
   }
-  // Rank 1 once more in the place of rank 2.
+  // The sum has rank 1 twice, and lacks rank 2.
   std::memcpy(ring.links[2]->sent[1].data() + 32, ring.links[1]->sent[1].data() + 32, 256);
   ring.deliver(1);
   ASSERT_EQ(ring.failures.size(), 3u);
@@ -376,7 +376,7 @@ TEST(NetReduceFlowControl, AfterAFailureTheRunIsOver) {
   const auto again = ring.flows[0]->begin(vectors.apart(0));
   ASSERT_FALSE(again);
   EXPECT_NE(again.error().message.find("it took too long"), std::string::npos);
-  // What comes of it later changes nothing.
+  // Later packets of that call change nothing.
   ASSERT_TRUE(ring.flows[1]->begin(vectors.apart(1)));
   ring.deliver(1);
   EXPECT_EQ(vectors.out[0], Elements(400, std::byte{0xee}));

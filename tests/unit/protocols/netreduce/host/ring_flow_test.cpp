@@ -7,7 +7,8 @@
 
 #include <gtest/gtest.h>
 
-// What a rank before that makes other calls can send. What all do right is in collectives_test.cpp.
+// Tests what the rank before may send when it makes other calls. collectives_test.cpp tests calls
+// that agree.
 namespace tributary::host::test {
 namespace {
 

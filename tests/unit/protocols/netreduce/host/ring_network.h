@@ -21,7 +21,7 @@
 
 namespace tributary::host::test {
 
-// What befalls packets on each line: of 1000, and how late they come at most.
+// The impairments of each line, per 1000 packets, and the longest delay.
 struct Weather {
   unsigned lost = 0;
   unsigned doubled = 0;
@@ -47,7 +47,7 @@ class RingNetwork {
     restart_switch();
     std::vector<LinkEnd> ends;
     for (std::uint32_t rank = 0; rank < scene.ranks; ++rank) {
-      // So that packet numbers come round soon.
+      // Packet numbers begin near their end, so that they wrap soon.
       ends.push_back({0x100 + rank, 0x200 + rank, 0xfffff0 + rank, rank * 7, 0x7f00000 * rank});
     }
     for (std::uint32_t rank = 0; rank < scene.ranks; ++rank) {
@@ -99,7 +99,7 @@ class RingNetwork {
     run();
   }
 
-  // Until no machine runs any more and nothing is on the way, or `limit` has passed.
+  // Runs until no machine runs any more and nothing is on the way, or `limit` has passed.
   void run(Duration limit = std::chrono::seconds(120)) {
     const auto end = now + limit;
     for (;;) {
@@ -126,7 +126,7 @@ class RingNetwork {
                        [](const auto& machine) { return machine->running(); });
   }
   bool has_failed(std::uint32_t rank) const { return machines_[rank]->failure().has_value(); }
-  // Of the first rank whose collective failed.
+  // Returns the error of the first rank whose collective failed.
   std::string failure() const {
     for (const auto& machine : machines_) {
       if (machine->failure()) {
@@ -168,7 +168,7 @@ class RingNetwork {
     }
   }
 
-  // As Linux sends it: see open_roce_socket().
+  // Makes the frame that Linux sends: see open_roce_socket().
   PacketPtr frame_of(std::uint32_t rank, const Datagram& datagram) {
     const auto bytes = datagram.header_bytes + datagram.payload.size() + datagram.trailer_bytes;
     const auto mac = [](wire::Ipv4Address address) {

@@ -151,7 +151,7 @@ TEST(NetReduceTraffic, CountsEveryWrongPacket) {
   }
 }
 
-// A switch without the engine lets everything through, and nothing of it is a sum.
+// A switch without the engine lets every packet pass, and none of them is a sum.
 TEST(NetReduceTraffic, ContributionsAreNoResults) {
   test::Bench bench(test::behind_bridge(3));
   const auto plan = plan_of(3);

@@ -12,8 +12,8 @@
 namespace tributary::host::test {
 namespace {
 
-// A result is believed that lacks somebody where somebody may be missing. Whoever can send packets
-// to this host must not be able to make one.
+// Where ranks may be missing, a result that lacks some is accepted. A sender that can only send
+// packets to this host must not be able to forge one.
 TEST(PanamaSocket, HearsItsGroupsAlone) {
   const wire::Ipv4Address local(127, 0, 0, 1);
   const wire::Ipv4Address group(239, 192, 7, 7);

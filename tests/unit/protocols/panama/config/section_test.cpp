@@ -12,7 +12,7 @@
 namespace tributary::control {
 namespace {
 
-// One leaf with two trees; each test changes it.
+// One leaf with two trees; each test changes this text.
 constexpr std::string_view good_panama = R"(version = 1
 [[switch]]
 name = "leaf1"

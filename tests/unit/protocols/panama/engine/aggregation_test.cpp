@@ -128,7 +128,7 @@ TEST_F(Aggregation, AnEpochEndsWithFinAndTheNextBeginsAtZero) {
   EXPECT_EQ(round(tree, 0, true, 6).size(), 2u);
 }
 
-// Behind the same ports, and with all numbers of the job.
+// The stranger is behind the same ports, and knows all numbers of the job.
 TEST_F(Aggregation, WhatDoesNotComeFromWhoTheControllerNamedIsDropped) {
   auto tree = leaf_of(2, 4);
   tree.child_addresses = {from(tree, 0).source, wire::Ipv4Address{}};
@@ -196,7 +196,7 @@ TEST_F(Aggregation, EveryFaultHasItsReason) {
   EXPECT_EQ(feed(from(tree, 1, 1)).size(), 1u);
 }
 
-// Job 0 and tree 0 are what a packet without a whole header seems to be of.
+// A packet without a whole header looks as if it were of job 0 and tree 0.
 TEST_F(Aggregation, AShortPacketAmongOthersIsOfNoTree) {
   constexpr std::size_t count = 8;
   const auto tree = root_of(2, 0, 0);

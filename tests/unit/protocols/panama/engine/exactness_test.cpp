@@ -13,7 +13,7 @@ using wire::ElementType;
 
 class PanamaExactness : public PanamaTest, public ::testing::WithParamInterface<Pair> {};
 
-// There is room for them in the buffers of the fixture.
+// The buffers of the fixture have room for so many bytes.
 constexpr std::size_t payload_bytes_max = 1600;
 
 TEST_P(PanamaExactness, ThreeContributionsAreReducedAtEveryLengthInEveryOrder) {

@@ -52,7 +52,7 @@ inline TreeConfig leaf_of(std::uint16_t workers_below, std::uint16_t workers,
   return config;
 }
 
-// What worker `n` of a tree sends.
+// The contribution of worker `n` of a tree.
 inline PanamaSpec from(const TreeConfig& tree, PortIndex n, std::uint32_t vid = 0) {
   PanamaSpec spec;
   spec.job = tree.job;
@@ -67,7 +67,7 @@ inline PanamaSpec from(const TreeConfig& tree, PortIndex n, std::uint32_t vid = 
   return spec;
 }
 
-// What a worker sends again.
+// The repeat of a contribution.
 inline PanamaSpec again(PanamaSpec spec) {
   spec.retransmission = true;
   return spec;
@@ -81,7 +81,7 @@ inline PanamaSpec as_result(PanamaSpec spec) {
   return spec;
 }
 
-// The parsed headers and elements of what an engine sends.
+// The parsed headers and elements of packets that an engine sends.
 struct Seen {
   explicit Seen(const test::Sent& sent)
       : frame(engine::parse_frame(*sent.packet)), view(wire::parse_panama(frame.payload)) {
@@ -139,7 +139,7 @@ class PanamaTest : public ::testing::Test {
     EXPECT_TRUE(feed(spec).empty());
     EXPECT_EQ(harness->drops(reason), before + 1) << test::name_of(reason);
   }
-  // All children of a root or leaf send VID `vid`; what comes of it.
+  // All children of a root or leaf send VID `vid`; returns the departures.
   std::vector<test::Sent> round(const TreeConfig& tree, std::uint32_t vid, bool fin = false,
                                 std::uint32_t epoch = 0) {
     std::vector<test::Sent> sent;

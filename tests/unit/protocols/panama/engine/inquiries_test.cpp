@@ -35,8 +35,8 @@ TEST(Inquiries, AreSettledOnceForAllWhoAsked) {
   EXPECT_FALSE(inquiries.settle(asked_round, 10).any()) << "nobody asked";
 }
 
-// More than there is room for, in turn: what is asked for again and again stays, as long as the
-// others of its set are asked for once.
+// There are more inquiries than there is room for: one that is asked again and again stays, as long
+// as the others of its set are asked once.
 TEST(Inquiries, WhatIsStillAskedForIsNotPushedOut) {
   Inquiries inquiries;
   Time now{1s};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The lane for what is expected and the general path say the same of every packet, sound or not.
+// Tests that the lane for expected packets and the general path decide the same for every packet,
+// valid or not.
 #include "protocols/panama/engine/lane.h"
 
 #include <algorithm>
@@ -31,8 +32,8 @@ bool is_same(const test::Sent& a, const test::Sent& b) {
          std::memcmp(a.packet->data(), b.packet->data(), a.packet->length) == 0;
 }
 
-// A root, a switch below one, and one whose sums may lack a worker; strangers are told by their
-// address in one of two.
+// Returns a root, a switch below one, or a switch whose sums may lack a worker; in one of two trees
+// strangers are known by their address.
 TreeConfig tree_of(std::uint32_t seed) {
   auto tree = seed % 3 == 0 ? root_of(workers_here) : leaf_of(workers_here, 2 * workers_here);
   tree.quorum = static_cast<std::uint16_t>(tree.quorum - (seed % 3 == 1 ? 1 : 0));
@@ -44,7 +45,8 @@ TreeConfig tree_of(std::uint32_t seed) {
   return tree;
 }
 
-// What workers send who lose and repeat, begin epochs and runs; and others.
+// Draws packets of workers that lose and repeat packets, begin epochs and runs, and packets of
+// others.
 class Senders {
  public:
   Senders(const TreeConfig& tree, std::uint32_t seed) : tree_(tree), random_(seed) {
@@ -134,7 +136,7 @@ class Senders {
     }
   }
 
-  // Some bit of it is another one, in the headers mostly; or another headers' length.
+  // Changes a bit of the packet, mostly in the headers, or the length of the headers.
   void spoil(Packet& packet) {
     const auto at = below(4) == 0 ? below(packet.length)
                                   : sizeof(wire::EthernetHeader) + below(sizeof(Headers) - 14);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Jobs come and go on two levels of switches: the memory is never exceeded, and who obeys the cap
-// never loses a packet to it.
+// Jobs come and go on two levels of switches: the memory must never be exceeded, and a worker that
+// obeys the cap never loses a packet to it.
 #include "network.h"
 
 namespace tributary::panama {

@@ -14,8 +14,8 @@
 
 namespace tributary::panama {
 
-// A member of a job in one tree, as hosts are to behave (Figure 5), with values that tell who sent
-// what.
+// A member of a job in one tree that behaves as hosts should (Figure 5), with values that differ by
+// sender and packet.
 struct Worker {
   TreeConfig tree;
   std::uint16_t rank = 0;
@@ -81,7 +81,7 @@ class Network {
     workers.push_back(std::move(worker));
   }
 
-  // A job with a member who does not obey may be held up by him, the others not.
+  // A member that does not obey the cap may stop its own job, but not others.
   bool done() const {
     std::set<std::uint32_t> hampered;
     for (const auto& worker : workers) {
@@ -94,7 +94,8 @@ class Network {
     });
   }
 
-  // Until all are done; false if that takes too long. `check` after every step.
+  // Runs until all are done, and returns false if that takes too long. Calls `check` after every
+  // step.
   template <typename Check>
   bool run(Check check, Duration limit = 60s) {
     const auto end = now + limit;
@@ -224,7 +225,7 @@ class Network {
     }
   }
 
-  // Who has the result that is asked for sends it.
+  // Workers that have the result that is asked for send it.
   void answer(const Worker& worker, const wire::PanamaHeader& about) {
     const auto epoch = about.epoch.value();
     const auto vid = about.vid.value();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Who has a tree go on to another epoch.
+// Tests which packets have a tree go on to another epoch.
 #include <random>
 
 #include "fixture.h"
@@ -118,7 +118,7 @@ TEST_F(NextEpoch, ADelayedRepeatOfWhatHadItsResultBringsNoEpochBack) {
   expect_drop(of(from(tree, 0, vids - 1), 1, 3), drop::duplicate);
 }
 
-// Without the other rack no sum can be made, whoever may be missing of this one.
+// Without the other rack no sum can be made, even if ranks of this one may be missing.
 TEST_F(NextEpoch, ARackThatIsNoQuorumBeginsNothing) {
   auto tree = root_of(2);
   tree.workers = tree.workers_below = 8;
@@ -137,7 +137,7 @@ TEST_F(NextEpoch, ARackThatIsNoQuorumBeginsNothing) {
   EXPECT_EQ(figure_of(engine->trees()[0], "epoch"), 1u);
 }
 
-// It has learned all numbers of the job.
+// The stranger has learned all numbers of the job.
 TEST_F(NextEpoch, APortThatLiesAboutTheEpochCostsTheOthersNothing) {
   const auto tree = root_of(4);
   start({tree}, 64);

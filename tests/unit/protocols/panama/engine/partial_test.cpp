@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Partial aggregation (section 7).
+// Tests partial aggregation (section 7).
 #include "fixture.h"
 #include "protocols/panama/engine/drop_reasons.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is lost, and comes again.
+// Tests packets that are lost, and repeated.
 #include "fixture.h"
 #include "protocols/panama/engine/drop_reasons.h"
 
@@ -368,7 +368,7 @@ TEST_F(Repeats, WhatIsTakenOnceMoreMakesWayForWhatComesInItsPlace) {
 // Three jobs share the memory, and only one is at work: it has less than there is.
 class CrowdedRepeats : public Repeats {
  protected:
-  // All results are here, but the first ones are not kept any more.
+  // All results have come, but the first ones are no longer kept.
   void start_crowded() {
     start({tree, root_of(2, 1), root_of(2, 2)}, 8);
     feed(again(from(tree, 0)));
@@ -378,7 +378,7 @@ class CrowdedRepeats : public Repeats {
     }
     now += 2ms;
   }
-  // Child 0 sends as much as it may.
+  // Child 0 sends as many packets as it may.
   void fill_window() {
     for (std::uint32_t vid = done; vid < done + window; ++vid) {
       EXPECT_TRUE(feed(from(tree, 0, vid)).empty());

@@ -200,8 +200,8 @@ TEST(PanamaCollectives, ATreeThatStandsStillDoesNotHoldUpTheOther) {
   EXPECT_EQ(vectors.wrong(), 0u);
 }
 
-// The memory of switches relies on it: nothing beyond the lowest packet that lacks its result by
-// more than the window, which is two before a switch has spoken, and the cap at most.
+// The memory of switches relies on this: no packet is sent beyond the lowest one without a result
+// by more than the window, which is two before a switch has answered, and at most the cap.
 TEST(PanamaCollectives, NothingIsSentBeyondTheWindow) {
   for (const bool control : {true, false}) {
     ModelTree model({.ranks = 2, .congestion_control = control});
@@ -261,7 +261,7 @@ TEST(PanamaCollectives, MarksMakeTheWindowOfTheirTreeSmaller) {
   EXPECT_EQ(statistics.trees[1].marked_share(), 1);
 }
 
-// What was lost is sent again as soon as three later ones have their results, not by a timer.
+// A lost packet is sent again as soon as three later ones have their results, not by a timer.
 TEST(PanamaCollectives, ALostPacketIsSentAgainWhenItIsOvertaken) {
   ModelTree model({.ranks = 3});
   int lost = 0;
@@ -461,7 +461,7 @@ TEST(PanamaCollectives, BelowTheQuorumNothingIsTaken) {
   EXPECT_EQ(model[0].statistics().fingerprint_rejections, 1u);
 }
 
-// What the rank sends to who asks for that packet's result; nothing if it has none.
+// Returns the rank's answer to an inquiry for that packet's result, or nothing.
 std::vector<std::byte> answer_of(PanamaCollectives& machine, std::uint32_t epoch, Time now) {
   wire::PanamaHeader header;
   header.job = machine.job().id;

@@ -21,7 +21,8 @@
 #include "unit/host/ports.h"
 #include "unit/host/values.h"
 
-// On real sockets: multicast on the loopback interface, where a thread stands for the switches.
+// These tests use real sockets: multicast on the loopback interface, where a thread stands for the
+// switches.
 namespace tributary::host::test {
 namespace {
 
@@ -45,7 +46,7 @@ std::string joined(const std::vector<std::string>& trees) {
   return text;
 }
 
-// Hears what the workers send to the groups, and answers there.
+// Receives what the workers send to the groups, and answers there.
 class Switches {
  public:
   // Each answer takes `delay`.
@@ -67,7 +68,7 @@ class Switches {
     thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
   }
 
-  // UDP source ports of what came.
+  // Returns the UDP source ports of the packets that came.
   std::set<std::uint16_t> source_ports() const {
     const std::lock_guard lock(mutex_);
     return source_ports_;
@@ -204,7 +205,7 @@ TEST(PanamaCommunicator, MarksOfTheIpHeaderReachTheWindow) {
       [](CommunicatorOptions& options) { options.algorithm = "auto"; });
 }
 
-// Broadcast and barrier need everybody, so they do not take trees that leave somebody out.
+// Broadcast and barrier need all ranks, so they do not use trees that may leave some out.
 TEST(PanamaCommunicator, AShareOfTheRanksIsEnoughForASumOnly) {
   const auto trees = groups(1);
   const Switches switches(3, 2, trees, 77, false);
@@ -252,8 +253,8 @@ TEST(PanamaCommunicator, WithoutTreesThatAnswerTheRingIsUsedAndOneLineSaysSo) {
   }
 }
 
-// What three ranks tell when they have reduced vectors of several sizes, with switches that take
-// `delay` for each answer.
+// Returns the statistics of three ranks that have reduced vectors of several sizes, with switches
+// that take `delay` for each answer.
 CommunicatorStatistics with_slow_switches(const Change& change, Duration delay = 5ms) {
   const auto trees = groups(1);
   const Switches switches(3, 3, trees, 77, false, delay);
@@ -302,7 +303,7 @@ TEST(PanamaCommunicator, WithoutMeasuringSwitchesCarryAll) {
   by_switches_alone([](auto& options) { options.set("tune", "off"); });
   by_switches_alone([](auto& options) { options.fallback = Fallback::error; });
   by_switches_alone([](auto& options) { options.algorithm = "panama"; });
-  // One rank is enough.
+  // One rank with this option is enough.
   by_switches_alone([](auto& options) { options.set("tune", options.rank == 2 ? "off" : "on"); });
 }
 

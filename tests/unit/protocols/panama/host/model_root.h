@@ -14,14 +14,14 @@
 
 namespace tributary::host::test {
 
-// Stands for all switches of a job's trees: adds up what belongs together, and forgets nothing.
+// Stands for all switches of a job's trees; it adds up the packets, and forgets nothing.
 class ModelRoot {
  public:
   ModelRoot(std::uint32_t ranks, std::uint32_t quorum) : ranks_(ranks), quorum_(quorum) {}
 
   std::uint16_t window_cap = 64;
 
-  // What is to be sent for a packet: a result to all, or one that was lost again to its sender.
+  // The packets to be sent for a packet: a result to all, or a lost result again to its sender.
   struct Answer {
     const std::vector<std::byte>* result = nullptr;
     bool to_all = false;

@@ -98,7 +98,7 @@ class ModelTree {
     machines_[flight.rank]->receive({&arrival, 1}, now);
   }
 
-  // Until no machine runs any more, or `limit` has passed.
+  // Runs until no machine runs any more, or `limit` has passed.
   void run(Duration limit = std::chrono::seconds(60)) {
     const auto end = now + limit;
     for (;;) {

@@ -8,7 +8,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// A window of packets after the other, each with the same round trip.
+// Passes one window of packets after the other, each with the same round trip.
 class PanamaTreeTest : public testing::Test {
  protected:
   PanamaTreeTest() { tree_.begin(100'000); }
@@ -17,7 +17,7 @@ class PanamaTreeTest : public testing::Test {
     while (tree_.next(now_)) {
     }
   }
-  // The results of all that was sent but of the first `lost`.
+  // Gives the results of all packets that were sent, except of the first `lost`.
   void round_trip(Duration rtt, std::uint32_t lost = 0) {
     send_window();
     now_ += rtt;
@@ -59,7 +59,7 @@ TEST_F(PanamaTreeTest, WherePacketsGetLostNothingIsWaitedForLongerThanUsual) {
   EXPECT_EQ(timeout(), 10ms);
 }
 
-// Others would push the same packets out of a queue each time.
+// Otherwise the trees would push the same packets out of a queue each time.
 TEST_F(PanamaTreeTest, TimersOfTreesThatRunOutTogetherDoNotRunInStep) {
   const auto next_timeout = [this](std::uint64_t salt) {
     tree_ = PanamaTree(PanamaPlan{}, PanamaTuning{}, salt);
@@ -94,7 +94,7 @@ TEST_F(PanamaTreeTest, CallsThatWaitForNoWindowLeaveItAsItIs) {
   }
 }
 
-// Where a quorum is enough, the others may have gone on. Their switches answer who asks.
+// Where a quorum is enough, the others may have gone on. Their switches answer inquiries.
 TEST_F(PanamaTreeTest, WhoWasLeftOutAsksFromThenOnWithEveryPacket) {
   send_window();
   now_ = tree_.deadline();

@@ -62,7 +62,7 @@ TEST(FeedPanama, CanBeReplayedForEver) {
   // The end of the last tree's last collective is lost once: there is no pause in which the switch
   // would take an older one.
   const auto lost = frames - 1;
-  // As a core polls its ports: a burst of each.
+  // Takes a burst of each port, as a core does.
   for (std::uint64_t first = 0; first < passes * frames; first += burst) {
     for (std::size_t port = 0; port < hosts; ++port) {
       ASSERT_EQ(files[port].size(), frames);

@@ -83,7 +83,7 @@ TEST(PanamaTraffic, PlaysTheRoot) {
     test::SwitchNetwork network(bridge(plan, 5), bench.pool, bench.now);
     const auto result = run(bench, plan, std::ref(network));
     expect_all_done(result, 1000);
-    // One sum for all workers.
+    // There is one sum for all workers.
     EXPECT_EQ(figure(result, "sums_received"), figure(result, "answers_sent"));
     EXPECT_LT(figure(result, "sums_received"), result.counters.packets / 3);
   }
@@ -230,7 +230,7 @@ TEST(PanamaTraffic, SurvivesForeignAndBrokenPackets) {
           noise->data()[seen * 13 % noise->length] ^= std::byte{0x10};
           back[port].push(std::move(noise));
         }
-        // A contribution is none of a worker's business.
+        // A worker gets no contributions.
         back[port].push(bench.pool.clone(*packet));
         ++seen;
         network(port, std::move(packet), back);

@@ -14,7 +14,7 @@
 #include "protocols/netreduce/host/flow_control.h"
 #include "protocols/netreduce/wire.h"
 
-// One rank over a link that the test made up: another rank and the switch are behind it.
+// Tests one rank over a simulated link, behind which are another rank and the switch.
 namespace tributary::host::test {
 namespace {
 
@@ -67,7 +67,7 @@ class OtherLink : public Link {
   Slots& slots_;
 };
 
-// The network between the two: adds what both have posted.
+// The network between the two ranks, which adds what both have posted.
 struct Network {
   Slots mine;
   Slots others;
@@ -82,7 +82,7 @@ struct Network {
   std::uint32_t at_once = ~0u;  // messages that arrive in one wait
   std::vector<Time> waits;      // until when
 
-  // Header: of who sent the message to its receiver. All the rest are 64-bit integers.
+  // The header is that of the message's sender; all the rest are 64-bit integers.
   static void add(Slots& to, const Slots& from, std::uint32_t message, std::uint32_t bytes) {
     const auto at = Slots::offset_of(message);
     std::memcpy(to.received.data() + at, from.sent.data() + at, bytes);
