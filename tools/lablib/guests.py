@@ -37,9 +37,10 @@ def start(namespace: str, guest: Guest, directory: pathlib.Path, mtu: int) -> su
     command_line = "console=ttyS0 quiet panic=-1 " + " ".join(
         f"tributary.{key}={value}" for key, value in words.items())
     # csum=off, because nothing behind a user-space switch finishes a checksum that a guest leaves
-    # unfinished. Emulation of one processor has no memory barriers towards QEMU's other threads: where the two tell each
-    # other when to look (event_idx), or a thread looks when the guest has gone on (ioeventfd), a
-    # queue misses its last notification once in some ten thousand packets, and stops for good.
+    # unfinished. Emulation of one processor has no memory barriers towards QEMU's other threads:
+    # where the two tell each other when to look (event_idx), or a thread looks when the guest has
+    # gone on (ioeventfd), a queue misses its last notification once in some ten thousand packets,
+    # and stops for good.
     argv = ["qemu-system-x86_64", "-accel", "tcg,thread=multi", "-cpu", "max",
             "-m", str(guest.memory_mb), "-smp", "1", "-nodefaults", "-nographic", "-no-reboot",
             "-kernel", str(kernel), "-initrd", str(directory / _IMAGE),
