@@ -22,7 +22,7 @@ TreePart whole_part() {
   return part;
 }
 
-// Of a part in which one member is another one; null: it is left out.
+// Returns the complaint about a part in which one member has another value, or is left out (null).
 std::string complaint_about(const char* member, json value) {
   auto object = to_json(whole_part());
   object[member] = std::move(value);

@@ -17,7 +17,7 @@ inline void add_panama(DaemonConfig& config) {
   section.config.protocols.emplace<panama::PanamaConfig>().packet_memory = 8;
 }
 
-// Of a leaf with two of four workers; the group follows from the tree.
+// Returns the part of a leaf with two of four workers; the group follows from the tree.
 inline TreePart part_of(std::uint32_t job, std::uint16_t tree) {
   return {job, tree,    wire::Ipv4Address(0xefc00001u + tree), {"h1", "h2"}, "up1", 4, 2, 4, {},
           {},  "panama"};

@@ -88,8 +88,8 @@ TEST_F(TreeStoreTest, what_cannot_be_written_leaves_what_was_there) {
   EXPECT_FALSE(save_state(directory_ / "none/state", {trees, {}}));
 }
 
-// On a full file system of its own, which costs a process of its own: what remains of the trees can
-// be kept, and more cannot.
+// Runs in a process with a full file system of its own: the remaining trees can be kept there, and
+// more cannot.
 enum class OnFullDisk { as_promised, not_as_promised, cannot_be_tried };
 
 OnFullDisk keep_on_full_disk(const std::string& directory) {
@@ -126,8 +126,8 @@ TEST_F(TreeStoreTest, trees_can_be_taken_away_on_a_full_disk) {
   ASSERT_EQ(waitpid(child, &status, 0), child);
   ASSERT_TRUE(WIFEXITED(status));
   if (WEXITSTATUS(status) == static_cast<int>(OnFullDisk::cannot_be_tried)) {
-    // A full disk is a small file system of the test's own, which needs a right that not everybody
-    // has.
+    // The full disk is a small file system of the test's own, whose mount needs a right that not
+    // every user has.
     GTEST_SKIP() << "this machine lets nobody mount in a namespace of their own";
   }
   EXPECT_EQ(WEXITSTATUS(status), static_cast<int>(OnFullDisk::as_promised));

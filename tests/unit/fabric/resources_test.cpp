@@ -52,7 +52,7 @@ TEST(Resources, AJobIsHeardOnItsPortsOnly) {
   FatTree shape;
   shape.hosts_per_leaf = 3;
   auto spec = make_fat_tree(shape);
-  // Of leaf 1: h1, h2, h3, spine1, spine2. The workers are h1 and h2.
+  // The ports of leaf 1 are h1, h2, h3, spine1 and spine2. The workers are h1 and h2.
   spec.switches[0].config.protocols.get<canary::CanaryConfig>().jobs = {
       {.job = 1, .ports = {0, 1, 3, 4}}};
   HeapPacketPool pool(VirtualFabric::pool_packets, VirtualFabric::frame_bytes_max);

@@ -109,7 +109,8 @@ TEST(Timeouts, AdaptiveOnesServeAllWorkloadsAndNoFixedOneDoes) {
   EXPECT_GT(*std::min_element(worst_of_fixed.begin(), worst_of_fixed.end()), 1.1);
 }
 
-// In the paper's way nobody knows when all are in; workers are in step here.
+// Without learned contributions, as in the paper, a switch does not know when all have come;
+// workers are in step here.
 TEST(Timeouts, AdaptiveOnesServeWorkersInStepWithoutLearnedContributions) {
   for (const auto& workload : workloads(false)) {
     const bool slow_start = workload.rate_bps < 100'000'000 && workload.jitter == Duration{};

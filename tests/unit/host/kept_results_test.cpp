@@ -23,7 +23,7 @@ class KeptResultsTest : public testing::Test {
   static Header header(std::uint32_t mark, std::uint16_t elements = 3) {
     return {wire::be16{elements}, wire::ElementType::i8, mark};
   }
-  // The elements of that result; one 0xff if it is not there.
+  // Returns the elements of that result, or one 0xff if it is not there.
   Elements found(std::uint64_t number) const {
     const auto result = kept_.find(number);
     return result ? Elements(result->payload.begin(), result->payload.end())

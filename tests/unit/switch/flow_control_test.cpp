@@ -72,7 +72,7 @@ class Node {
     }
   }
 
-  // A frame comes out of the cable.
+  // Gives the device a frame that comes out of the cable.
   void arrive(PortIndex port, PacketPtr frame) {
     if (rings_[port].size() >= device_ring) {
       ++missed;
@@ -80,7 +80,7 @@ class Node {
     }
     rings_[port].push(std::move(frame));
   }
-  // The driver is awake until there is nothing to do.
+  // Runs the driver until there is nothing to do.
   void run(Time now) {
     bool worked = true;
     while (worked) {
@@ -111,7 +111,7 @@ class Node {
   }
 
   std::uint64_t missed = 0;  // by devices
-  // Frames that left, by TOS: by ports with a peer, and without.
+  // Frames that left, by TOS: `crossed` by ports with a peer, `left` by ports without.
   std::map<std::uint8_t, std::uint64_t> crossed, left;
 
  private:
@@ -172,7 +172,7 @@ class Node {
 };
 
 // Senders, each a switch that a host feeds as fast as its up-link takes, before one switch with a
-// slow line to whoever receives.
+// slow line to the receiver.
 class FlowControlTest : public testing::Test {
  protected:
   static constexpr std::uint64_t slow = 100'000'000;  // 10,000 full frames in a second
@@ -218,7 +218,7 @@ class FlowControlTest : public testing::Test {
     wire::finish_ipv4(test::ip_of(*packet));
     return packet;
   }
-  // A host that has some frames on the way to each line, in its class.
+  // Feeds the sender by a host that has some frames on the way to each line, in its class.
   void feed_from(Node& node) {
     constexpr std::uint64_t on_the_way = 200;
     for (std::size_t line = 0; line < tos_.size(); ++line) {
@@ -228,7 +228,7 @@ class FlowControlTest : public testing::Test {
       }
     }
   }
-  // The drivers look every `period`, one after the other, and some of them later.
+  // Runs the drivers every `period`, one after the other, and some of them later.
   void run(Duration duration, Duration period = 100us, Duration late = {}) {
     const auto end = now_ + duration;
     std::vector<Node*> nodes{last_.get()};
@@ -349,8 +349,8 @@ TEST_F(FlowControlTest, SmallFramesAreNotLostEither) {
   EXPECT_GT(pauses_heard(), 3u);
 }
 
-// The arithmetic allows for drivers that sleep for a millisecond; who is kept from the CPU for
-// longer takes no more than there is room for, and makes up for no more than that.
+// The headroom allows for drivers that sleep for a millisecond. A driver that lacks the CPU for
+// longer takes no more frames than there is room for, and makes up for no more than that.
 TEST_F(FlowControlTest, DriversThatAreLateLoseNothing) {
   build(FlowControl::pause, 2, {slow}, 4 << 20);
   run(1s, 1ms, 3ms);

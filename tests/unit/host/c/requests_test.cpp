@@ -92,7 +92,8 @@ TEST(CRequestDeadlines, ThatAreNotMetCostNothing) {
   });
 }
 
-// A rank is alone with this collective, which over Canary has a number of its own.
+// Each rank gives up the call by itself. Over Canary each collective has a number of its own, so
+// later ones succeed.
 TEST(CRequestDeadlines, LeaveLaterCollectivesOverCanaryAlone) {
   std::atomic<bool> given_up = false;
   run_c_world(

@@ -153,7 +153,7 @@ TEST(Quantiser, RestoresSumsRoundedOnce) {
   }
 }
 
-// What two ranks have that both have all bits of their type: 2^-24 of a float beside 1.
+// The unit of two ranks that both have all bits of their type is 2^-24 of a float beside 1.
 TEST(Quantiser, ANumberAloneComesBackAsItWas) {
   std::mt19937_64 random(5);
   for (const auto type : float_types) {

@@ -121,8 +121,8 @@ TEST_F(JournalFile, HasAnEventForEachCollectiveOfEachRank) {
   EXPECT_GT(places[1]["args"]["sort_index"], places[0]["args"]["sort_index"]);
 }
 
-// Perfetto has 32 bits for these, and takes what is larger for 0; a thread's name goes by its
-// number alone.
+// Perfetto has 32 bits for these numbers, and takes larger ones for 0; it finds a thread's name
+// only by the thread's number.
 TEST_F(JournalFile, NumbersOfRowsFitIntoPerfettosAndAreNobodyElses) {
   std::set<std::uint64_t> processes;
   std::set<std::uint64_t> rows;
@@ -152,7 +152,8 @@ TEST_F(JournalFile, NumbersOfRowsFitIntoPerfettosAndAreNobodyElses) {
   EXPECT_LE(*rows.rbegin(), std::numeric_limits<std::uint32_t>::max());
 }
 
-// Events of a row that overlap are no row to Perfetto: rounded, too, one ends before the next.
+// Perfetto does not accept events of a row that overlap: each must end before the next, also when
+// rounded.
 TEST_F(JournalFile, EventsOfARowDoNotOverlap) {
   const auto journal = Journal::open(options());
   ASSERT_TRUE(journal) << journal.error().message;
@@ -162,7 +163,7 @@ TEST_F(JournalFile, EventsOfARowDoNotOverlap) {
     (*journal)->note({"allreduce", "canary", 64, at, end});
     at = end;
   }
-  // As Perfetto has it, in nanoseconds.
+  // Converts to nanoseconds, as Perfetto does.
   const auto nanoseconds = [](const nlohmann::json& value) {
     return value.is_number_integer() ? value.get<std::int64_t>() * 1000
                                      : static_cast<std::int64_t>(value.get<double>() * 1000.0);
@@ -178,7 +179,7 @@ TEST_F(JournalFile, EventsOfARowDoNotOverlap) {
   EXPECT_NEAR(static_cast<double>(last_end), static_cast<double>(now.count()), 60e9);
 }
 
-// As docs/reference/library.md has it: one beginning, and the lines of all.
+// docs/reference/library.md describes this: one beginning, and the lines of all files.
 TEST_F(JournalFile, LinesOfSeveralFilesAreOneFile) {
   std::vector<std::string> lines;
   for (const std::uint32_t rank : {0u, 1u}) {
@@ -213,7 +214,7 @@ TEST_F(JournalFile, ThatCannotBeWrittenIsAnError) {
   EXPECT_NE(journal.error().message.find("TRIBUTARY_TIMELINE"), std::string::npos);
 }
 
-// What people are told by may fail, and a destructor must not.
+// The callback for messages may throw, and a destructor must not.
 TEST(Journal, ThatNobodyCanBeToldOfEndsAllTheSame) {
   CommunicatorOptions options;
   options.set("report", "on");

@@ -20,7 +20,7 @@ CommunicatorOptions logging(const std::string& level) {
   return level.empty() ? options : options.set("log", level);
 }
 
-// What rank 0 of two is told, which call an allreduce.
+// Returns the lines of rank 0 of two ranks that call an allreduce.
 std::vector<std::string> said(const std::string& algorithm, const std::string& level) {
   const auto port = next_ports();
   std::mutex mutex;

@@ -144,7 +144,8 @@ TEST_F(LoneMembers, MayBeAbortedWhileTheyRegroup) {
 
 class AbortedMembers : public LoneMembers {
  protected:
-  // Until there are so many, which do not come, or do not meet it.
+  // Expects that a regroup ends that waits for so many members, which do not come, or do not meet
+  // it.
   void expect_regroup_to_end(std::uint32_t world_size) {
     auto member = found();
     auto other = stranger(member);

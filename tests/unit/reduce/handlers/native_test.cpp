@@ -165,7 +165,8 @@ TEST(SketchMerge, DecodesAddsAndSketchesAgain) {
       kept += static_cast<double>(value);
       exact += static_cast<double>(sums[i]);
     }
-    // Of sums from 0 to 60 each of sixteen codes has as many, so those at the ends are the widest.
+    // Each of sixteen codes has as many of the sums from 0 to 60, so those at the ends are the
+    // widest.
     EXPECT_LT(off, count == 32 ? 12 : 9) << count;
     EXPECT_NEAR(kept, exact, 1e-4 * exact) << "a code stands for the mean of what has it";
   }

@@ -13,7 +13,7 @@ using wire::ElementType;
 
 class Exactness : public CanaryTest, public ::testing::WithParamInterface<Pair> {};
 
-// Of a jumbo frame.
+// The payload of a jumbo frame.
 constexpr std::size_t payload_bytes_max = 8904;
 
 TEST_P(Exactness, ThreeContributionsAreReducedAtEveryLength) {

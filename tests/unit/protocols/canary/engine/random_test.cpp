@@ -76,7 +76,7 @@ TEST_P(RandomSequence, WhatEntersLeavesExactlyOnce) {
     const auto element = static_cast<std::int32_t>(1000 * spec.id + spec.rank);
     auto packet = test::make_canary(pool, spec, Ints{element});
     if (draw(8) == 0) {
-      // In what the CRC covers: header, and one element.
+      // The change is in the bytes that the CRC covers: header, and one element.
       packet->data()[packet->length - 1 - draw(68)] ^= static_cast<std::byte>(1 + draw(255));
       note(feed(std::move(packet), now));
       continue;

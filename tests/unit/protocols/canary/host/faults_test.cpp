@@ -171,7 +171,7 @@ TEST_F(Faults, ALostFailureIsRepeatedToWhoDoesNotKnowOfIt) {
 // The counter of the paper alone would accept this sum: four hosts, three contributions.
 TEST_F(Faults, OneLostAndOneDoubledContributionNeverBecomeASum) {
   make();
-  // As if a switch had passed both on, so that the leader cannot tell whose they are.
+  // This looks as if a switch had passed both on, so that the leader cannot tell whose they are.
   unsigned number = 0;
   network->on_wire = [&number](InFlight datagram, std::deque<InFlight>& queue) {
     auto& header = datagram.header();
@@ -290,7 +290,7 @@ TEST_F(Faults, WhoDoesNotHearThatABlockWasGivenUpIsToldAgain) {
   EXPECT_TRUE((*network)[1].listening());
 }
 
-// As if the switches on the way had lost their engines, and as if they had not.
+// Tests switches on the way that have lost their engines, and switches that have not.
 TEST_F(Faults, WithoutAnySwitchABlockIsReducedByHostsEvenIfNothingIsLost) {
   for (const bool switched : {false, true}) {
     make(4, 16 * 12, {.host_fallback = false});

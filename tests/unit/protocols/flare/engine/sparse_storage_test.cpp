@@ -63,7 +63,7 @@ TEST_F(SparseStorageTest, AHashTableTakesWhatFindsAPlace) {
   EXPECT_EQ(drain(512), expected);
 }
 
-// In as many elements as ranks bring it would go up alone.
+// An offset that is turned away goes up alone, once for each rank that brings it.
 TEST_F(SparseStorageTest, AHashTableThatIsAThirdFullTurnsHardlyAnyOffsetAway) {
   constexpr SparseShape full{sizeof(std::int32_t), 1376};
   HeapPacketPool packets{8, 2048};

@@ -31,7 +31,7 @@ traffic::TreePlan sparse_plan_of(std::uint16_t workers) {
 
 // A packet of 20 pairs of f32, of one element in 10.
 constexpr SparsePlan one_packet{.spacing = 10, .shards = 1, .pairs = 20, .full = 128};
-// So many elements that a switch below others keeps pairs in a hash table.
+// There are so many elements that a switch below others keeps pairs in a hash table.
 constexpr SparsePlan many_packets{.spacing = 12, .shards = 4, .pairs = 10, .full = 64};
 // Runs of all elements.
 constexpr SparsePlan runs_only{.spacing = 1, .shards = 3, .pairs = 10, .full = 64};

@@ -191,7 +191,8 @@ TEST(MiddleHeadersOf, only_packets_from_the_middle_with_plain_and_whole_headers)
   EXPECT_EQ(middle_headers_of(frame), nullptr);
 }
 
-// What the middle packets of a connection have in common, by byte from the first of the IP header.
+// Tests the common bytes of the middle packets of a connection, counted from the first byte of the
+// IP header.
 TEST(MiddlePattern, looks_at_every_bit_that_tells_the_connection_and_the_length_and_at_no_other) {
   std::set<std::size_t> common;
   for (const auto& [first, last] :

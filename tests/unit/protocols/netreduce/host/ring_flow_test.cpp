@@ -45,7 +45,7 @@ class RingFlowOfAPair : public testing::Test {
     EXPECT_NE(outcome.error().message.find("do all ranks call the same"), std::string::npos)
         << outcome.error().message;
   }
-  // Whoever drives the flow does that.
+  // The driver of a flow does this.
   void expect_broken(const Result<void>& outcome) {
     expect_mismatch(outcome);
     flow_.abandon(outcome.error().message);

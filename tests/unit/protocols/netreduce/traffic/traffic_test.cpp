@@ -180,7 +180,7 @@ TEST(NetReduceTraffic, SurvivesForeignAndBrokenPackets) {
         for (std::size_t i = 0; i < out.size(); ++i) {
           while (auto departure = out[i].pop()) {
             if (auto noise = bench.pool.clone(*departure)) {
-              // From behind what the ICRC does not cover.
+              // The damage is in the bytes that the ICRC covers.
               noise->data()[47 + seen * 13 % (noise->length - 47)] ^= std::byte{0x10};
               back[i].push(std::move(noise));
             }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The window cap and the memory that it promises (4.2.2).
+// Tests the window cap and the memory that it promises (4.2.2).
 #include "fixture.h"
 #include "protocols/panama/engine/drop_reasons.h"
 
@@ -8,7 +8,7 @@ namespace {
 
 class Memory : public PanamaTest {
  protected:
-  // Of jobs 8, 9, ...
+  // Returns roots of trees of the jobs 8, 9, ...
   static std::vector<TreeConfig> roots(std::uint32_t count) {
     std::vector<TreeConfig> trees;
     for (std::uint32_t job = 8; job < 8 + count; ++job) {
@@ -28,7 +28,7 @@ class Memory : public PanamaTest {
     config.trees = std::move(trees);
     ASSERT_TRUE(engine->reconfigure(config));
   }
-  // How many results come when worker 0 sends the last packet of its epoch again.
+  // Returns the number of results that come when worker 0 sends the last packet of its epoch again.
   std::size_t replays(const TreeConfig& tree, std::uint32_t last) {
     auto spec = from(tree, 0, last);
     spec.fin = true;
@@ -55,8 +55,8 @@ TEST_F(Memory, IsDividedAmongActiveTrees) {
   EXPECT_EQ(cap_of(round(b, 19)), 10u) << "what was sent under the old cap is through";
 }
 
-// The others need not wait for who is left out. It has sent all that it might under the old cap,
-// and has no result but the first.
+// The others need not wait for a worker that is left out. It has sent all that it might under the
+// old cap, and has only the first result.
 TEST_F(Memory, IsNotGivenBackBeforeWhoIsLeftOutObeysTheNewCap) {
   auto partial = root_of(3, 0, 7);
   partial.quorum = 2;
@@ -165,7 +165,7 @@ TEST_F(Memory, AJobThatStandsStillMakesRoomForATreeThatHasNone) {
   EXPECT_EQ(round(a, 1).size(), 2u) << "the first that wait have room";
 }
 
-// It rests when the new tree comes.
+// The job rests when the new tree comes.
 TEST_F(Memory, AJobThatLeftMakesRoomForATreeThatHasNone) {
   start_full();
   now += 11s;
@@ -178,8 +178,8 @@ TEST_F(Memory, AJobThatLeftMakesRoomForATreeThatHasNone) {
   EXPECT_EQ(round(b, 0).size(), 2u);
 }
 
-// As many buffers as docs/reference/configuration-engines.md asks for, however many trees came to
-// rest just now.
+// The trees need no more buffers than docs/reference/configuration-engines.md asks for, however
+// many trees have just come to rest.
 TEST_F(Memory, WhatIsKeptAndWhatWaitsIsBounded) {
   constexpr std::uint32_t packet_memory = 100;
   const auto trees = roots(25);
@@ -196,8 +196,8 @@ TEST_F(Memory, WhatIsKeptAndWhatWaitsIsBounded) {
   EXPECT_EQ(replays(trees[trees.size() - 10], 79), 1u);
 }
 
-// Repeats of a rank that lost its result get lost as well, and who is left out may begin seconds
-// after the others have ended.
+// Repeats of a rank that lost its result get lost as well, and a rank that is left out may begin
+// seconds after the others have ended.
 TEST_F(Memory, WhatTreesKeepThatRestIsThereAsLongAsThereIsRoom) {
   const auto trees = roots(5);
   start(trees, 32);

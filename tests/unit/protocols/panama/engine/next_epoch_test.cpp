@@ -44,7 +44,7 @@ TEST_F(NextEpoch, LatePacketsOfAnotherRunEndNothing) {
       feed(of(from(tree, 0, vid), 1, epoch));
       feed(of(from(tree, 0, vid), 7, epoch + 5));
       EXPECT_EQ(feed(of(from(tree, 1, vid), 1, epoch)).size(), vid == 0 ? 0u : 2u);
-      // What came early before it has made room for the stray packet.
+      // The early packet before it has made room for the stray packet.
       EXPECT_EQ(feed(of(again(from(tree, 0, vid)), 1, epoch)).size(), vid == 0 ? 2u : 1u);
     }
   }
@@ -68,7 +68,7 @@ TEST_F(NextEpoch, ANewRunTakesOverFromOneThatAnOldWorkerGoesOnWith) {
   }
 }
 
-// Where the first ranks that die leave the others waiting with all that they may send.
+// The first ranks die, and the others have sent all that they may.
 TEST_F(NextEpoch, ANewRunTakesOverWhereTheOldOneFilledTheMemory) {
   const auto tree = root_of(3);
   start({tree}, 4);
@@ -99,7 +99,8 @@ TEST_F(NextEpoch, ADelayedRepeatBringsNoEpochBackOfWhichTheNextHasResults) {
   EXPECT_EQ(figure_of(engine->trees()[0], "epoch"), 4u);
 }
 
-// What the epoch's late packets would wait for then all have, and who obeys was refused.
+// All ranks have the result that the epoch's late packets would wait for; without this rule a rank
+// that obeys was refused.
 TEST_F(NextEpoch, ADelayedRepeatOfWhatHadItsResultBringsNoEpochBack) {
   const auto tree = leaf_of(1, 4);
   start({tree}, 4);

@@ -97,7 +97,7 @@ TEST_F(Partial, ASumThatTakesThePlaceOfAnotherIsCountedOnce) {
   EXPECT_EQ(harness->figure("packets_held"), 0u);
 }
 
-// Of six workers behind two ports one may be missing, and each child has left out another one.
+// One of six workers behind two ports may be missing, and each child has left out another one.
 TEST_F(Partial, TheRootWaitsForTheQuorumAlsoWhenAllChildrenHaveSent) {
   auto tree = with_quorum(root_of(2), 5);
   tree.workers = tree.workers_below = 6;
@@ -117,7 +117,7 @@ TEST_F(Partial, TheRootWaitsForTheQuorumAlsoWhenAllChildrenHaveSent) {
   EXPECT_EQ(Seen(sent[0]).elements<std::int32_t>(), Ints{25});
 }
 
-// A switch between leaves and root: what it waits for upwards may still grow below.
+// A switch between leaves and root has sent its sum up; the sum may still grow from below.
 TEST_F(Partial, ALargerSumFollowsOneThatHasGoneOn) {
   auto tree = with_quorum(leaf_of(2, 8), 7);
   tree.workers_below = 6;
@@ -144,7 +144,7 @@ TEST_F(Partial, ALargerSumFollowsOneThatHasGoneOn) {
   EXPECT_EQ(harness->figure("packets_held"), 0u);
 }
 
-// What was sent before is no longer what the header tells.
+// The header no longer matches the packet that was sent before.
 TEST_F(Partial, ALargerSumThatFoundNoBufferIsMadeOnARepeat) {
   const auto tree = with_quorum(leaf_of(3, 8), 7);
   start({tree});
@@ -196,7 +196,8 @@ TEST_F(Partial, WhoIsInNoSumIsToldTheCapOfTheSwitchAboveHim) {
   EXPECT_EQ(Seen(sent[1]).header().wnd_cap.value(), 8);
 }
 
-// It is a window behind what others need its silence for, and they may be a window ahead of that.
+// The rank that is left out is a window behind the packets that others complete without it, and
+// they may be a window ahead of these.
 TEST_F(Partial, WhoIsLeftOutFindsResultsOfThreeWindows) {
   const auto tree = with_quorum(root_of(2), 1);
   start({tree}, 2);
@@ -282,7 +283,7 @@ TEST_F(Partial, SixteenBitElementsAreAddedLateToo) {
   EXPECT_EQ(Seen(sent[0]).elements<std::uint16_t>(), std::vector<std::uint16_t>{0x4200});
 }
 
-// Others are kept from running ahead of a child by more than what is kept for it.
+// Others cannot run ahead of a child by more than what is kept for it.
 TEST_F(Partial, WhoAnswersMayLackWhatIsBeforeIt) {
   const auto tree = with_quorum(root_of(2), 1);
   start({tree}, 2);

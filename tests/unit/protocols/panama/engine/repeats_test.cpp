@@ -341,7 +341,7 @@ TEST_F(Repeats, WhatIsTakenOnceMoreIsLetGoWhenNobodyAsksForItAnyMore) {
   EXPECT_EQ(harness->figure("rows_gathering"), 1u) << "somebody may only be late";
   EXPECT_EQ(harness->figure("packets_held"), 1u);
   EXPECT_EQ(feed(from(tree, 0, 1)).size(), 2u);
-  // Who still asks is heard as before.
+  // Ranks that still ask are answered as before.
   EXPECT_EQ(ports_of(feed(again(from(tree, 0))), wire::PanamaKind::inquiry), Ports{1});
   EXPECT_EQ(ports_of(feed(again(from(tree, 1))), wire::PanamaKind::result), (Ports{0, 1}));
 }
@@ -407,7 +407,7 @@ TEST_F(CrowdedRepeats, WhatIsTakenOnceMoreMakesRoomForWhoObeys) {
   for (std::uint32_t vid = done; vid < done + window; ++vid) {
     EXPECT_EQ(feed(from(tree, 1, vid)).size(), 2u);
   }
-  // Who still asks is heard as before.
+  // Ranks that still ask are answered as before.
   now += 2ms;
   expect_asks(0, 3);
   EXPECT_EQ(ports_of(feed(again(from(tree, 1, 3))), wire::PanamaKind::result), (Ports{0, 1}));
@@ -435,7 +435,7 @@ TEST_F(CrowdedRepeats, WhatIsRepeatedByAnotherOneMakesNoRoomForItself) {
   EXPECT_EQ(harness->figure("rows_gathering"), window);
 }
 
-// What a sum was made of waits with it, as more may come.
+// The contributions of a sum wait with it, as more may come.
 TEST_F(Repeats, WhatIsSummedOnceMoreMakesRoomForWhoObeys) {
   auto tree = leaf_of(1, 2);
   tree.quorum = 1;
@@ -453,7 +453,7 @@ TEST_F(Repeats, WhatIsSummedOnceMoreMakesRoomForWhoObeys) {
   }
   EXPECT_EQ(harness->figure("packets_held"), 2u);
   EXPECT_EQ(harness->figure("over_cap_total"), 0u);
-  // Who still asks is heard as before.
+  // Ranks that still ask are answered as before.
   feed(as_result(from(tree, 0, 4)));
   EXPECT_EQ(ports_of(feed(again(from(tree, 0, 1))), wire::PanamaKind::aggregation),
             Ports{parent_port});

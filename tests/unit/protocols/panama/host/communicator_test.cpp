@@ -282,8 +282,8 @@ CommunicatorStatistics with_slow_switches(const Change& change, Duration delay =
 }
 
 TEST(PanamaCommunicator, ByAutoHostsCarryWhatTheyWereFasterFor) {
-  // So slow that hosts are faster on a busy machine, too. Whether doubling or the ring is the
-  // faster one of them, that machine may say.
+  // The switches are so slow that hosts are faster on a busy machine, too. Whether doubling or the
+  // ring is faster depends on the machine.
   const auto told = with_slow_switches([](auto& options) { options.set("tune_time", "3s"); }, 40ms);
   EXPECT_EQ(told["collectives_by_ring"], 6u);
   EXPECT_EQ(told["collectives_by_plan"], 6u);

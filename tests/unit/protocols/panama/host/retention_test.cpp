@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint32_t payload_bytes = 4;
 
-// So many results of epoch 0, with that cap, in a buffer of which nothing is left afterwards.
+// Keeps so many results of epoch 0, with that cap, in a buffer that is gone afterwards.
 void keep_epoch(PanamaRetention& retention, std::uint32_t results, std::uint16_t cap) {
   std::array<std::byte, payload_bytes> buffer{};
   retention.begin(0);
