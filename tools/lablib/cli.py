@@ -118,7 +118,7 @@ def _parser() -> argparse.ArgumentParser:
     status.add_argument("lab", metavar="LAB", nargs="?")
     for command in (reload, down, execute, kill, restart, link, fabric, status):
         command.add_argument("--name", help="under which the lab is up, if not its own")
-    guard = commands.add_parser("guard")  # see lifecycle._guard; not for users
+    guard = commands.add_parser("guard")  # see lifecycle.guard; not for users
     guard.add_argument("lab")
     guard.add_argument("owner", type=int)
     return parser
