@@ -99,7 +99,7 @@ Standing Rounds::standing(bool at_rest) const {
                finished_,
                at_rest && is_pulling(),
                at_rest && is_asked(),
-               closed_,
+               spoken_.closed || (closed_ && at_rest),
                std::vector<bool>(layers_)};
   for (std::size_t layer = 0; inside_ && layer < layers_; ++layer) {
     now.offers[layer] = own_[layer] == Own::offered;

@@ -64,7 +64,9 @@ class Rounds {
   bool is_pulling() const { return pulling_.has(rank_); }
   // Tells whether this rank has to give its parameters before it goes on.
   bool is_asked() const;
-  // This rank begins no iteration any more. In one, it leaves out what is in no sum yet.
+  // This rank begins no iteration any more. In one, it leaves out what is in no sum yet. Others
+  // hear of it once it is at rest, so that who cannot apply its last sum says so before all have
+  // closed.
   void close();
   // Returns the ranks that this one waits for, as far as it knows.
   std::vector<std::uint32_t> awaited() const;
