@@ -246,6 +246,18 @@ TEST(Rounds, AreOverWhenAllHaveClosed) {
   EXPECT_TRUE(world[1].is_over());
 }
 
+// Rank 1 still applies a sum, which it may fail to do.
+TEST(Rounds, AreNotOverBeforeWhoClosesHasAppliedItsSums) {
+  World world(2, 1, bsp(1));
+  world[0].close();
+  world[1].close();
+  world.round({1});
+  EXPECT_FALSE(world[0].is_over());
+  world.round({0});  // what was said is not taken back
+  EXPECT_TRUE(world[0].is_over());
+  EXPECT_TRUE(world[1].is_over());
+}
+
 // A rank closes while it still applies sums that came before it fell behind.
 TEST(Rounds, AreNotOverBeforeWhoIsBehindHasParameters) {
   World world(2, 1, asp(1));
