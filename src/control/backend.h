@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -24,6 +25,9 @@ namespace tributary::control {
 // The control protocol can ask this of a running data plane. The data plane implements it, and so
 // does a fake in tests. All methods are called from the control thread; they take what they need
 // from the packet cores at a quiescent point and never stop them for longer than that.
+
+// A core that shares its CPU may be kept from it. Where nobody says more, this is waited for it.
+inline constexpr std::chrono::milliseconds core_patience_default{3000};
 
 struct CoreStatus {
   unsigned cpu = 0;
@@ -208,6 +212,10 @@ using Queried = tl::expected<Value, std::string>;
 class Backend {
  public:
   virtual ~Backend() = default;
+
+  // Says how long the calls that follow wait for packet cores that are late, each call for all
+  // cores together.
+  virtual void set_core_patience(std::chrono::milliseconds patience) = 0;
 
   virtual Queried<DaemonStatus> status() = 0;
   virtual Queried<std::vector<SwitchStatus>> switches() = 0;

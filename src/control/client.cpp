@@ -175,7 +175,7 @@ tl::expected<nlohmann::json, CallError> Client::call(const std::string& method,
                                                      nlohmann::json params) {
   const auto deadline = std::chrono::steady_clock::now() + timeout_;
   const std::uint64_t id = next_id_++;
-  const std::string frame = framed(request_text({id, method, std::move(params)}));
+  const std::string frame = framed(request_text({id, method, std::move(params), timeout_}));
   if (frame.size() > frame_prefix_bytes + request_bytes_max) {
     return call_error(Kind::failed, "the request is longer than 1 MiB");
   }

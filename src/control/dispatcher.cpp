@@ -2,6 +2,7 @@
 #include "control/dispatcher.h"
 
 #include <algorithm>
+#include <chrono>
 #include <exception>
 #include <optional>
 #include <string>
@@ -257,6 +258,12 @@ Answer reload_config(Backend& backend, const json& given) {
   return answer;
 }
 
+// A client that waits longer than usual knows that the machine is busy, so cores may be late. A
+// method asks them up to three times, and the client is to hear which core was late.
+std::chrono::milliseconds core_patience(const Request& request) {
+  return std::max(core_patience_default, request.timeout / 4);
+}
+
 struct Method {
   std::string_view name;
   Answer (*handle)(Backend&, const json& params);
@@ -330,7 +337,9 @@ std::string dispatch(std::string_view text, Backend& backend) {
       return reply_text(0, request.error());
     }
     id = request->id;
+    backend.set_core_patience(core_patience(*request));
     const Answer result = answer(*request, backend);
+    backend.set_core_patience(core_patience_default);  // for what the daemon does by itself
     const std::string reply = result ? reply_text(id, *result) : reply_text(id, result.error());
     if (reply.size() <= reply_bytes_max) {
       return reply;

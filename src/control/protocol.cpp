@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "control/protocol.h"
 
+#include <algorithm>
 #include <iterator>
 
 namespace tributary::control {
@@ -11,6 +12,9 @@ using nlohmann::json;
 constexpr std::string_view error_names[] = {"malformed",      "version",       "unknown_method",
                                             "invalid_params", "configuration", "refused",
                                             "late",           "busy",          "internal"};
+
+// Nobody waits longer, and so much can be counted in all units of time.
+constexpr std::uint64_t timeout_ms_max = 24 * 60 * 60 * 1000;
 
 tl::unexpected<Failure> malformed(std::string message) {
   return tl::unexpected(Failure{ErrorCode::malformed, std::move(message), nullptr});
@@ -99,6 +103,9 @@ tl::expected<Request, Failure> parse_request(std::string_view text) {
       request.method = value.get<std::string>();
     } else if (key == "params" && value.is_object()) {
       request.params = std::move(value);
+    } else if (key == "timeout_ms" && value.is_number_unsigned()) {
+      request.timeout =
+          std::chrono::milliseconds(std::min(value.get<std::uint64_t>(), timeout_ms_max));
     } else if (key != "version") {
       return malformed("unknown or wrong member `" + key.substr(0, 64) + "` in the request");
     }
@@ -110,10 +117,14 @@ tl::expected<Request, Failure> parse_request(std::string_view text) {
 }
 
 std::string request_text(const Request& request) {
-  return dumped({{"version", protocol_version},
-                 {"id", request.id},
-                 {"method", request.method},
-                 {"params", request.params}});
+  json message = {{"version", protocol_version},
+                  {"id", request.id},
+                  {"method", request.method},
+                  {"params", request.params}};
+  if (request.timeout.count() > 0) {
+    message["timeout_ms"] = request.timeout.count();
+  }
+  return dumped(message);
 }
 
 std::string reply_text(std::uint64_t id, const json& result) {

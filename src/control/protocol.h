@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -48,6 +49,7 @@ struct Request {
   std::uint64_t id = 0;
   std::string method;
   nlohmann::json params = nlohmann::json::object();
+  std::chrono::milliseconds timeout{};  // for which the client waits; 0: it does not say
 };
 
 // Turns JSON text into a value, or says why not. It never throws, whatever the bytes.

@@ -18,8 +18,6 @@
 namespace tributary::dataplane {
 namespace {
 
-// A core that shares its CPU may be kept from it; nobody waits longer for all of them together.
-constexpr std::chrono::milliseconds core_patience{3000};
 constexpr std::chrono::milliseconds reload_patience{1000};  // only to tell who is late
 
 // Says where the packet cores are, and why.
@@ -153,8 +151,13 @@ void Dataplane::stop() {
   running_ = false;
 }
 
+void Dataplane::set_core_patience(std::chrono::milliseconds patience) {
+  const std::lock_guard lock(mutex_);
+  core_patience_ = patience;
+}
+
 control::Outcome Dataplane::on_cores(const std::function<void(Core&, Time)>& action) {
-  const auto end = std::chrono::steady_clock::now() + core_patience;
+  const auto end = std::chrono::steady_clock::now() + core_patience_;
   for (std::size_t i = 0; i < cores_.size(); ++i) {
     const auto bound = [&](Time now) { action(*cores_[i], now); };
     if (!running_) {
@@ -163,7 +166,7 @@ control::Outcome Dataplane::on_cores(const std::function<void(Core&, Time)>& act
       return tl::unexpected(fmt::format(
           "the packet core on CPU {} did not answer within {}; do it again, and if that "
           "does not help see what else runs on that CPU (`top -H`)",
-          config_.cores[i], core_patience));
+          config_.cores[i], core_patience_));
     }
   }
   return {};

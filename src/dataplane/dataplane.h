@@ -41,6 +41,7 @@ class Dataplane final : public control::Backend {
   // All packet buffers are from this pool.
   rte_mempool* mempool() const { return store_->mempool(); }
 
+  void set_core_patience(std::chrono::milliseconds patience) override;
   control::Queried<control::DaemonStatus> status() override;
   control::Queried<std::vector<control::SwitchStatus>> switches() override;
   control::Queried<std::vector<control::PortStatus>> ports() override;
@@ -119,6 +120,7 @@ class Dataplane final : public control::Backend {
   std::vector<std::unique_ptr<Core>> cores_;
   control::HandlerLoader handlers_;
   std::vector<LinkState> links_;  // by port number
+  std::chrono::milliseconds core_patience_ = control::core_patience_default;
   bool running_ = false;
   std::atomic<bool> shutdown_requested_{false};
 };

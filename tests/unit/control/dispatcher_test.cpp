@@ -62,6 +62,18 @@ TEST_F(DispatcherTest, without_an_answer_of_all_cores_there_is_none) {
   }
 }
 
+TEST_F(DispatcherTest, a_patient_client_has_late_cores_waited_for) {
+  using namespace std::chrono_literals;
+  const auto patience_for = [&](std::chrono::milliseconds timeout) {
+    dispatch(request_text({1, "daemon.status", json::object(), timeout}), backend_);
+    EXPECT_EQ(backend_.core_patience, core_patience_default) << "between requests";
+    return backend_.core_patience_of_status;
+  };
+  EXPECT_EQ(patience_for(0ms), core_patience_default) << "a client that does not say";
+  EXPECT_EQ(patience_for(5s), core_patience_default);
+  EXPECT_EQ(patience_for(180s), 45s);
+}
+
 TEST_F(DispatcherTest, rows_carry_base_units_in_their_names) {
   const auto port = (*call("port.list"))["rows"][0];
   EXPECT_EQ(port["counters"]["rx_packets_total"], 10);

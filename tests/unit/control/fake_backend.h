@@ -20,7 +20,9 @@ class FakeBackend final : public Backend {
     section.devices.emplace_back(InterfaceDevice{"veth-h1"});
   }
 
+  void set_core_patience(std::chrono::milliseconds patience) override { core_patience = patience; }
   Queried<DaemonStatus> status() override {
+    core_patience_of_status = core_patience;
     DaemonStatus status;
     status.version = "0.1.0";
     status.uptime_s = 1.5;
@@ -225,7 +227,9 @@ class FakeBackend final : public Backend {
   std::string seeds_refused;   // why set_seeds() fails; likewise
   std::string reload_refused;  // why reload() would fail; likewise
   LateCpus late_cpus;          // after a reload
-  std::string core_late;       // why the state is unknown; empty: all cores answer
+  std::chrono::milliseconds core_patience = core_patience_default;
+  std::chrono::milliseconds core_patience_of_status{};
+  std::string core_late;  // why the state is unknown; empty: all cores answer
   HandlerLoader loader{{}, [this] { return known(0).map([](int) {}); }};
   int tree_changes = 0;
   int seed_changes = 0;

@@ -52,11 +52,21 @@ TEST(ProtocolTest, parse_json_bounds_the_depth) {
 }
 
 TEST(ProtocolTest, parse_request_takes_what_request_text_makes) {
-  const auto request = parse_request(request_text({7, "port.list", {{"limit", 5}}}));
+  const auto request =
+      parse_request(request_text({7, "port.list", {{"limit", 5}}, std::chrono::seconds(20)}));
   ASSERT_TRUE(request) << request.error().message;
   EXPECT_EQ(request->id, 7u);
   EXPECT_EQ(request->method, "port.list");
   EXPECT_EQ(request->params["limit"], 5);
+  EXPECT_EQ(request->timeout, std::chrono::seconds(20));
+}
+
+TEST(ProtocolTest, parse_request_bounds_the_timeout) {
+  const auto request =
+      parse_request(R"({"version":1,"method":"a","timeout_ms":18446744073709551615})");
+  ASSERT_TRUE(request);
+  EXPECT_EQ(request->timeout, std::chrono::hours(24));
+  EXPECT_EQ(parse_request(R"({"version":1,"method":"a"})")->timeout.count(), 0);
 }
 
 TEST(ProtocolTest, parse_request_refuses_other_versions_and_shapes) {
@@ -69,6 +79,7 @@ TEST(ProtocolTest, parse_request_refuses_other_versions_and_shapes) {
   EXPECT_EQ(code(R"({"version":1,"method":"a","params":[]})"), ErrorCode::malformed);
   EXPECT_EQ(code(R"({"version":1,"method":"a","id":-1})"), ErrorCode::malformed);
   EXPECT_EQ(code(R"({"version":1,"method":"a","extra":1})"), ErrorCode::malformed);
+  EXPECT_EQ(code(R"({"version":1,"method":"a","timeout_ms":-1})"), ErrorCode::malformed);
   EXPECT_EQ(code("[]"), ErrorCode::malformed);
   EXPECT_EQ(code(""), ErrorCode::malformed);
   EXPECT_EQ(code("{\"version\":1,\"method\":\"\xff\"}"), ErrorCode::malformed);
