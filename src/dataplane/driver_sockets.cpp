@@ -2,6 +2,7 @@
 #include "dataplane/driver_sockets.h"
 
 #include <array>
+#include <cerrno>
 #include <charconv>
 #include <cstddef>
 #include <dlfcn.h>
@@ -16,6 +17,7 @@ namespace tributary::dataplane {
 namespace {
 
 using Accept = int (*)(int, sockaddr*, socklen_t*);
+using SendMessage = ssize_t (*)(int, const msghdr*, int);
 
 bool is_memif_kind(int socket) {
   int type = 0;
@@ -47,6 +49,14 @@ bool listens(int socket) {
   int listening = 0;
   socklen_t size = sizeof listening;
   return getsockopt(socket, SOL_SOCKET, SO_ACCEPTCONN, &listening, &size) == 0 && listening != 0;
+}
+
+ssize_t bytes_of(const msghdr& message) {
+  ssize_t bytes = 0;
+  for (std::size_t i = 0; i < message.msg_iovlen; ++i) {
+    bytes += static_cast<ssize_t>(message.msg_iov[i].iov_len);
+  }
+  return bytes;
 }
 
 void close_waiting(int listener) {
@@ -81,10 +91,20 @@ int accept_without_waiting(int socket, sockaddr* address, socklen_t* size) {
   return accepted;
 }
 
+ssize_t send_to_who_may_be_gone(int socket, const msghdr* message, int flags) {
+  static const auto real = reinterpret_cast<SendMessage>(dlsym(RTLD_NEXT, "sendmsg"));
+  const ssize_t sent = real(socket, message, flags);
+  const bool is_gone = sent < 0 && (errno == EPIPE || errno == ECONNRESET);
+  return is_gone && is_memif_kind(socket) ? bytes_of(*message) : sent;
+}
+
 }  // namespace tributary::dataplane
 
-// This function takes the place of libc's for this program and all of its libraries, as munmap()
+// These functions take the place of libc's for this program and all of its libraries, as munmap()
 // does in driver_memory.cpp.
 extern "C" int accept(int socket, sockaddr* address, socklen_t* size) {
   return tributary::dataplane::accept_without_waiting(socket, address, size);
+}
+extern "C" ssize_t sendmsg(int socket, const msghdr* message, int flags) {
+  return tributary::dataplane::send_to_who_may_be_gone(socket, message, flags);
 }

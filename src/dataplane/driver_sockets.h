@@ -13,6 +13,12 @@ namespace tributary::dataplane {
 // connects once more.
 int accept_without_waiting(int socket, sockaddr* address, socklen_t* size);
 
+// Sends as sendmsg() does, but what cannot be sent on a memif connection because the peer has gone
+// counts as sent. DPDK greets whoever connects. If that fails, it closes the connection, but still
+// waits for messages on it, and ends the process when it finds it closed; so whoever connected and
+// hung up at once ended a daemon. Now DPDK finds the end when it reads, as that of any peer.
+ssize_t send_to_who_may_be_gone(int socket, const msghdr* message, int flags);
+
 // Ends whatever this process has of a Unix socket whose file is gone: connections that wait to be
 // accepted are closed, and of those that were accepted nothing more is read. DPDK listens on when a
 // memif server is closed, and would serve these from memory that it has freed. The listener stays

@@ -225,12 +225,29 @@ class MemifPeers(unittest.TestCase):
         return self.start(support.PKTGEN, "plain", *ports, "--rate", "2Mpps", "--size", "1518", "--duration",
                           support.FOR_EVER, "--idle", "poll", stderr=subprocess.DEVNULL)
 
-    def test_a_server_outlives_clients_that_leave_under_traffic(self):
+    def start_server(self) -> None:
         file = self.directory / "server.toml"
         file.write_text(SERVER.format(directory=self.directory, cpu=self.cpu))
         # All of its threads on one CPU: DPDK's interrupts take it from the packet core wherever that is.
         self.daemon = self.start("taskset", "-c", self.cpu, support.DAEMON, "--config", file)
         support.until((self.directory / "server.sock").exists, what="the daemon's start")
+
+    def end_server(self) -> None:
+        self.assertIsNone(self.daemon.poll())
+        self.daemon.terminate()
+        self.assertEqual(self.daemon.wait(), 0)
+
+    def test_a_server_outlives_who_hangs_up_before_it_is_greeted(self):
+        self.start_server()
+        for _ in range(50):
+            with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as passer_by:
+                passer_by.connect(str(self.directory / "a.sock"))
+        self.generator()
+        support.until(lambda: self.forwarded() > 1000, what="traffic")
+        self.end_server()
+
+    def test_a_server_outlives_clients_that_leave_under_traffic(self):
+        self.start_server()
         for _ in range(self.PEERS):
             before = self.forwarded()
             generator = self.generator()
@@ -241,9 +258,7 @@ class MemifPeers(unittest.TestCase):
             generator.kill()
             generator.wait()
             self.move_sockets(".away", "")
-        self.assertIsNone(self.daemon.poll())
-        self.daemon.terminate()
-        self.assertEqual(self.daemon.wait(), 0)
+        self.end_server()
 
 
 if __name__ == "__main__":

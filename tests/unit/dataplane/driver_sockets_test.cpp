@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <string>
 #include <sys/socket.h>
+#include <sys/uio.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -44,6 +45,31 @@ TEST(DriverSockets, OthersAreAsEver) {
   ASSERT_GE(connection, 0);
   EXPECT_EQ(fcntl(connection, F_GETFL) & O_NONBLOCK, 0);
   close(connection);
+}
+
+// Sends some bytes to a peer that is gone, as drivers do in this program. Returns an error as a
+// negative number.
+ssize_t sent_to_nobody(int type) {
+  int ends[2] = {-1, -1};
+  EXPECT_EQ(socketpair(AF_UNIX, type, 0, ends), 0);
+  close(ends[1]);
+  char text[] = "hello";
+  iovec parts[] = {{text, 2}, {text + 2, 3}};
+  msghdr message{};
+  message.msg_iov = parts;
+  message.msg_iovlen = 2;
+  const ssize_t sent = sendmsg(ends[0], &message, MSG_NOSIGNAL);
+  const ssize_t result = sent < 0 ? -errno : sent;
+  close(ends[0]);
+  return result;
+}
+
+TEST(DriverSockets, AMemifPeerThatIsGoneIsNotNoticedBySending) {
+  EXPECT_EQ(sent_to_nobody(SOCK_SEQPACKET), 5);
+}
+
+TEST(DriverSockets, SendingToOthersThatAreGoneFailsAsEver) {
+  EXPECT_EQ(sent_to_nobody(SOCK_STREAM), -EPIPE);
 }
 
 // A server like that of DPDK's memif.
