@@ -12,6 +12,7 @@
 #include <thread>
 #include <utility>
 
+#include "host/cube/endings.h"
 #include "host/ring/connections.h"
 #include "host/text.h"
 #include "host/transport/address.h"
@@ -22,8 +23,8 @@ namespace {
 constexpr std::size_t burst_bytes = 262144;  // per system call
 // A rank waits so long for those who know better who is late: a neighbour of that one tells.
 constexpr std::chrono::milliseconds hearsay_patience{500};
-// Telling neighbours that are behind of a failure may take so long.
-constexpr std::chrono::milliseconds failure_patience{300};
+// Telling neighbours of a failure may take so long, where they are behind or have no processor.
+constexpr std::chrono::seconds failure_patience{2};
 // A neighbour may know so much later why a ring broke: it may have to hear that itself before.
 constexpr std::chrono::seconds explanation_patience{3};
 
@@ -277,16 +278,15 @@ Error CubeRunner::lateness_of(const Exchange& exchange, const Deadline& until) c
                                     (missing.empty() ? "" : ": " + missing) + lateness};
 }
 
-// Tells the neighbours, as far as they listen. What a connection does not take at once may be
-// behind what waits there.
+// Tells the neighbours, but for those that can hear nothing.
 void CubeRunner::tell(const std::vector<std::vector<std::byte>>& endings) {
-  const auto until = Clock::now() + failure_patience;
+  std::vector<CubeEnding> audible;
   for (std::size_t link = 0; link < links_.size(); ++link) {
-    const int fd = links_[link].fd.get();
-    if (send_all(fd, endings[link], std::max(until, Clock::now()))) {
-      ::shutdown(fd, SHUT_WR);
+    if (is_running(interfaces_[links_[link].to.interface])) {
+      audible.push_back({links_[link].fd.get(), endings[link]});
     }
   }
+  send_endings(std::move(audible), Clock::now() + failure_patience);
 }
 
 void CubeRunner::count(const Exchange& exchange) {
