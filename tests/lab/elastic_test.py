@@ -188,7 +188,7 @@ class Elastic(Worlds):
         away.send(signal.SIGSTOP)
         self.await_sums(members, 2)
         away.send(signal.SIGCONT)
-        self.assertEqual(away.end(), 4)
+        self.assertEqual(away.end(), 4, away.said)
         self.assertRegex(away.said, r"\(membership_ended\): membership 1 has ended: membership 2 was agreed on "
                                     r"without rank 1 .*TRIBUTARY_MEMBERSHIP=join")
         self.assertRegex(away.said, "regroup failed: membership 2 was agreed on without rank 1")

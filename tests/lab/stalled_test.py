@@ -35,6 +35,7 @@ class Stalled(unittest.TestCase):
         self.assertEqual(self.lab.ctl("stalled").stdout, "nothing is stalled\n")
 
     def test_a_stopped_worker_is_named_and_the_rest_is_exact(self):
+        began = time.monotonic()
         bench = self.lab.bench("-b", "1M", "-e", "1M", "-n", "40", hosts=HOSTS)
         support.until(lambda: self.contributions() > 20000, what="a reduction")
         pid = self.lab.processes(VICTIM, "tributary-bench")[0]
@@ -60,7 +61,8 @@ class Stalled(unittest.TestCase):
             self.assertIn(row["job"], jobs)
             self.assertEqual(row["hosts"], 8)
             self.assertLess(row["contributions"], 8)
-            self.assertLess(row["waiting_seconds"], asked - stopped + 1)
+            # On a busy machine it may have waited for somebody before.
+            self.assertLess(row["waiting_seconds"], asked - began)
         self.assertIn("MISSING-RANKS", people)
         self.assertEqual(support.wrong(bench.finish()), 0)
         support.until(lambda: not self.lab.rows("stalled"), what="an end of the stall")
