@@ -28,6 +28,8 @@ DAEMON = BUILD / "apps" / "tributaryd" / "tributaryd"
 
 _MESON_SKIP = 77
 
+# Tests start hundreds of tools, and pyenv's python3 is a shell script that takes longer than they do.
+os.environ["PATH"] = f"{pathlib.Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
 # For tools that do not end: see run().
 os.environ["PYTHONFAULTHANDLER"] = "1"
 # What goes by the switches is not to depend on how fast the machine is.

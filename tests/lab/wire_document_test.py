@@ -14,7 +14,7 @@ from panama_job import summed as results_of_switches
 
 RANK = pathlib.Path(__file__).resolve().parent / "wire_worker" / "rank.py"
 FEW = "1,351,352,353,1409"
-SEVERAL_WINDOWS = "0,10007,100003"  # the longest ends with a completion of Canary's
+SEVERAL_WINDOWS = "0,10007,70001"  # the longest ends with a completion of Canary's
 ONCE = ("-n", "1", "-w", "0")
 LOSSY = ("--set", "switch.port.impair.loss=0.01", "--set", "switch.port.impair.seed={n}")
 SLOW = ("--set", "switch.port.rate=2Mbit")  # so that something can happen to a call meanwhile
@@ -180,7 +180,7 @@ class OnATreeOfFlare(EveryCollective, Flare):
         self.sparse_job("0.05", "-d", "all", "--counts", "10007", *ONCE)
 
     def test_sparse_calls_after_others(self):
-        self.sparse_job("0.1", "-d", "i64", "--counts", "0,10007,100003", "-n", "3", ranks="1,3")
+        self.sparse_job("0.1", "-d", "i64", "--counts", "0,10007,40009", "-n", "3", ranks="1,3")
 
     def test_sparse_vectors_where_most_ranks_are_pythons(self):
         self.sparse_job("0.05", "-d", "i16", "--counts", SEVERAL_WINDOWS, *ONCE, ranks="1,2,3")
@@ -198,8 +198,8 @@ class OnATreeOfFlareOverLossyCables(Flare):
     def test_sparse_blocks_are_sent_again_and_asked_for(self):
         for density in ("0.01", "0.5"):
             with self.subTest(density=density):
-                document = self.sparse_job(density, "-d", "i32", "--counts", "100003", "-n", "2", "-w",
-                                           "0", ranks="1,2")
+                document = self.sparse_job(density, "-d", "i32", "--counts", "40009", "-n", "2", "-w", "0",
+                                           ranks="1,2")
                 self.assertGreater(document["flare"]["trees"][0]["retransmissions_sent"], 0)
 
 
