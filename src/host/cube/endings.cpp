@@ -6,9 +6,9 @@
 #include <cerrno>
 #include <chrono>
 #include <cstddef>
-#include <linux/sockios.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
-#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 #include "host/transport/tcp.h"
@@ -26,9 +26,13 @@ void discard_input(int fd) {
   ::recv(fd, discarded.data(), discarded.size(), MSG_DONTWAIT);
 }
 
+// Tells whether the other kernel has got everything, or has reset the connection.
 bool has_arrived(int fd) {
-  int on_their_way = 0;
-  return ::ioctl(fd, SIOCOUTQ, &on_their_way) != 0 || on_their_way == 0;
+  tcp_info info{};
+  socklen_t size = sizeof info;
+  return ::getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) != 0 ||
+         info.tcpi_state == TCP_FIN_WAIT2 || info.tcpi_state == TCP_TIME_WAIT ||
+         info.tcpi_state == TCP_CLOSE;
 }
 
 // Returns whether nothing more is to be done for this one.
