@@ -2,7 +2,6 @@
 #include "host/cube/endings.h"
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <chrono>
 #include <cstddef>
@@ -19,14 +18,8 @@ namespace {
 // Nothing tells when the other kernel has got everything, so it is looked up so often.
 constexpr std::chrono::milliseconds look_interval{5};
 
-// Where a socket is closed with something unread, the kernel resets the connection, and what it had
-// not sent by then is lost.
-void discard_input(int fd) {
-  std::array<std::byte, 65536> discarded;
-  ::recv(fd, discarded.data(), discarded.size(), MSG_DONTWAIT);
-}
-
-// Tells whether the other kernel has got everything, or has reset the connection.
+// Tells whether the other kernel has got everything, or has reset the connection. Where a socket is
+// closed before, with something unread, the kernel resets it, and what it had not sent is lost.
 bool has_arrived(int fd) {
   tcp_info info{};
   socklen_t size = sizeof info;
@@ -37,7 +30,6 @@ bool has_arrived(int fd) {
 
 // Returns whether nothing more is to be done for this one.
 bool advance(CubeEnding& ending) {
-  discard_input(ending.fd);
   if (!ending.left.empty()) {
     const auto n =
         ::send(ending.fd, ending.left.data(), ending.left.size(), MSG_NOSIGNAL | MSG_DONTWAIT);

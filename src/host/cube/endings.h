@@ -15,8 +15,8 @@ struct CubeEnding {
 };
 
 // Sends them all side by side, so that no neighbour waits for one that does not listen. Returns
-// when the neighbours' kernels have got everything, or have closed, or at `until`. What neighbours
-// send meanwhile is thrown away.
+// when the neighbours' kernels have got everything, or have closed, or at `until`; then the sockets
+// may be closed.
 void send_endings(std::vector<CubeEnding> endings, Time until);
 
 }  // namespace tributary::host

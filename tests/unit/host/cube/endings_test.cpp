@@ -81,7 +81,7 @@ TEST_F(CubeEndings, ANeighbourHearsWhyThoughAnotherOneDoesNotListen) {
   sending.join();
 }
 
-TEST_F(CubeEndings, WhatComesMeanwhileDoesNotResetTheConnection) {
+TEST_F(CubeEndings, AllHasArrivedWhenTheSocketIsClosed) {
   auto connection = connected();
   fill(connection);
   ASSERT_TRUE(send_all(connection.there.get(), why_, Clock::now() + long_enough));
