@@ -5,6 +5,7 @@
 #include "control/protocol_section.h"
 #include "forwarding/class_queues.h"
 #include "forwarding/port_counters.h"
+#include "protocols/engines.h"
 
 namespace tributary::control {
 namespace {
@@ -40,6 +41,43 @@ std::string counters_text(const std::string& of, const Figures& figures) {
   return text;
 }
 
+std::string_view shown_of_cores(engine::Merge merge) {
+  switch (merge) {
+    case engine::Merge::sum:
+      return "sum";
+    case engine::Merge::maximum:
+      return "highest";
+    case engine::Merge::minimum:
+      return "lowest";
+  }
+  return {};
+}
+
+// A tree belongs to one core, so that nothing of it is merged.
+std::string figures_text(const engine::EngineKind& kind) {
+  const std::string name(kind.protocol.name);
+  std::string of_engine;
+  std::string of_trees;
+  for (const auto& figure : kind.figure_kinds()) {
+    const auto start = "| `" + std::string(figure.name) + "` | " + std::string(figure.unit) + " | ";
+    const auto end = std::string(figure.help) + " |\n";
+    if (figure.is_of(engine::Of::engine)) {
+      of_engine += start + std::string(shown_of_cores(figure.merge)) + " | " + end;
+    }
+    if (figure.is_of(engine::Of::tree)) {
+      of_trees += start + end;
+    }
+  }
+  auto text = "\n## Figures of " + name +
+              "\n\n| figure | counts | of several cores | meaning |\n|---|---|---|---|\n" +
+              of_engine;
+  if (!of_trees.empty()) {
+    text += "\n## Figures of a tree of " + name +
+            "\n\n| figure | counts | meaning |\n|---|---|---|\n" + of_trees;
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string reference_text() {
@@ -65,8 +103,12 @@ std::string reference_text() {
   for (const auto* section : protocol_sections()) {
     section->describe(tables);
   }
-  return to_markdown(tables) + counters_text("port", forwarding::port_figures) +
-         counters_text("traffic class", forwarding::class_figures);
+  auto text = to_markdown(tables) + counters_text("port", forwarding::port_figures) +
+              counters_text("traffic class", forwarding::class_figures);
+  for (const auto* kind : protocols::engines()) {
+    text += figures_text(*kind);
+  }
+  return text;
 }
 
 }  // namespace tributary::control

@@ -4,8 +4,10 @@
 #include <any>
 #include <memory>
 #include <type_traits>
+#include <vector>
 
 #include "engine/engine.h"
+#include "engine/figures.h"
 #include "engine/protocol.h"
 #include "packet/pool.h"
 
@@ -26,10 +28,13 @@ struct EngineKind {
 
   // Returns whether cores add up what arrives there of blocks that other cores own.
   bool (*has_partial_sums)(const std::any& settings);
+
+  // Returns what its engines tell of themselves (Engine::figures()) and of their trees.
+  std::vector<FigureKind> (*figure_kinds)();
 };
 
-// Returns the kind of a class of engines that has a constructor and a reconfigure() as above, and
-// whose settings are a Config.
+// Returns the kind of a class of engines that has a constructor, a reconfigure() and a static
+// figure_kinds() as above, and whose settings are a Config.
 template <typename Class, typename Config>
 constexpr EngineKind kind_of(const Protocol& protocol) {
   return {protocol,
@@ -51,7 +56,8 @@ constexpr EngineKind kind_of(const Protocol& protocol) {
             } else {
               return false;
             }
-          }};
+          },
+          &Class::figure_kinds};
 }
 
 }  // namespace tributary::engine

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "engine/engine.h"
+#include "engine/figures.h"
 #include "protocols/drop_reasons.h"
 #include "protocols/list.h"
 
@@ -30,12 +31,24 @@ struct EchoConfig {
   std::uint32_t added = 1;
 };
 
+struct EchoCounters {
+  std::uint64_t echoes = 0;
+};
+inline constexpr engine::FigureOf<EchoCounters> echo_figures[] = {
+    {&EchoCounters::echoes, {"echoes_total", "packets", "packets that went back with the sum"}},
+};
+
 class EchoEngine final : public engine::Engine {
  public:
   explicit EchoEngine(const EchoConfig& config) : config_(config) {}
 
   void process(std::span<engine::Arrival> burst, Time now, engine::Actions& actions) override;
-  std::vector<engine::Figure> figures() const override { return {{"echoes_total", echoes_}}; }
+  static std::vector<engine::FigureKind> figure_kinds() { return engine::kinds_of(echo_figures); }
+  std::vector<engine::Figure> figures() const override {
+    std::vector<engine::Figure> all;
+    engine::append_figures(all, counters_, echo_figures, engine::Of::engine);
+    return all;
+  }
 
   bool reconfigure(const EchoConfig& config) {
     config_ = config;
@@ -44,7 +57,7 @@ class EchoEngine final : public engine::Engine {
 
  private:
   EchoConfig config_;
-  std::uint64_t echoes_ = 0;
+  EchoCounters counters_;
 };
 
 }  // namespace tributary::echo

@@ -26,7 +26,7 @@ void EchoEngine::process(std::span<engine::Arrival> burst, Time, engine::Actions
     std::swap(frame.ethernet->source, frame.ethernet->destination);
     frame.udp->checksum = std::uint16_t{0};
     const auto back = packet->ingress;
-    ++echoes_;
+    ++counters_.echoes;
     actions.absorb(nullptr);
     actions.originate_on(back, std::move(packet));
   }

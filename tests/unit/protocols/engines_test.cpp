@@ -5,7 +5,9 @@
 #include <map>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -39,15 +41,75 @@ TEST(Engines, StandInTheOrderOfTheirRows) {
   EXPECT_EQ(engines()[3]->protocol.name, "flare");
 }
 
-TEST(Engines, FiguresAreMarkedByHowThoseOfCoresMerge) {
-  HeapPacketPool pool(4, 2048);
+// Returns settings with a tree for each engine that has trees.
+engine::Settings settings_of_all() {
+  const auto small_tree = [](auto& tree) {
+    tree.job = 1;
+    tree.group = wire::Ipv4Address{239, 192, 0, 1};
+    tree.children = {0, 1};
+    tree.workers = tree.workers_below = 2;
+  };
   engine::Settings settings;
   settings.emplace<canary::CanaryConfig>();
-  settings.emplace<panama::PanamaConfig>();
-  settings.emplace<netreduce::NetReduceConfig>();
-  settings.emplace<flare::FlareConfig>();
+  auto& panama_tree = settings.emplace<panama::PanamaConfig>().trees.emplace_back();
+  small_tree(panama_tree);
+  panama_tree.quorum = panama_tree.workers;
+  small_tree(settings.emplace<flare::FlareConfig>().trees.emplace_back());
+  settings.emplace<netreduce::NetReduceConfig>().rings.push_back(
+      {1, {wire::Ipv4Address{10, 0, 0, 1}, wire::Ipv4Address{10, 0, 0, 2}}});
+  return settings;
+}
+
+std::vector<std::string_view> names_of(const std::vector<engine::FigureKind>& kinds,
+                                       engine::Of which) {
+  std::vector<std::string_view> names;
+  for (const auto& kind : kinds) {
+    if (kind.is_of(which)) {
+      names.push_back(kind.name);
+    }
+  }
+  return names;
+}
+
+std::vector<std::string_view> names_of(const std::vector<engine::Figure>& figures) {
+  std::vector<std::string_view> names;
+  for (const auto& figure : figures) {
+    names.push_back(figure.name);
+  }
+  return names;
+}
+
+TEST(Engines, TellTheFiguresThatTheyDescribe) {
+  HeapPacketPool pool(4, 2048);
+  const auto settings = settings_of_all();
   for (std::size_t row = 0; row < engines().size(); ++row) {
-    for (const auto& figure : engines()[row]->make(settings.of(row), identity, pool)->figures()) {
+    const auto kinds = engines()[row]->figure_kinds();
+    const auto engine = engines()[row]->make(settings.of(row), identity, pool);
+    EXPECT_EQ(names_of(engine->figures()), names_of(kinds, engine::Of::engine));
+    const auto of_trees = names_of(kinds, engine::Of::tree);
+    ASSERT_EQ(engine->trees().empty(), of_trees.empty()) << engines()[row]->protocol.name;
+    for (const auto& tree : engine->trees()) {
+      EXPECT_EQ(names_of(tree.figures), of_trees);
+    }
+  }
+}
+
+TEST(Engines, DescribeEachFigureOnce) {
+  for (const auto* kind : engines()) {
+    for (const auto which : {engine::Of::engine, engine::Of::tree}) {
+      const auto names = names_of(kind->figure_kinds(), which);
+      EXPECT_EQ(std::set(names.begin(), names.end()).size(), names.size()) << kind->protocol.name;
+    }
+    for (const auto& figure : kind->figure_kinds()) {
+      EXPECT_FALSE(figure.help.empty() || figure.unit.empty()) << figure.name;
+      EXPECT_EQ(figure.help.find('|'), std::string::npos) << "which ends a cell of the reference";
+    }
+  }
+}
+
+TEST(Engines, FiguresAreMarkedByHowThoseOfCoresMerge) {
+  for (const auto* kind : engines()) {
+    for (const auto& figure : kind->figure_kinds()) {
       if (figure.name.ends_with("_total")) {
         EXPECT_EQ(figure.merge, engine::Merge::sum) << figure.name;
       }

@@ -11,6 +11,7 @@
 #include "protocols/canary/engine/block_store.h"
 #include "protocols/canary/engine/bypass_table.h"
 #include "protocols/canary/engine/config.h"
+#include "protocols/canary/engine/figures.h"
 #include "protocols/canary/engine/message.h"
 #include "protocols/canary/engine/patience.h"
 #include "protocols/canary/engine/result_sender.h"
@@ -20,30 +21,6 @@
 namespace tributary::canary {
 
 using engine::Burst;
-
-// Counts what the engine did since it was made. A contribution is stored, passes as a straggler, or
-// goes to the leader: for one of three reasons, or because its block was refused (Admission); the
-// others were drops.
-struct Counters {
-  std::uint64_t contributions = 0;  // accepted, whatever became of them
-  std::uint64_t blocks = 0;         // that got a descriptor with a contribution
-  std::uint64_t joined = 0;         // added to a block that gathers
-  std::uint64_t stragglers = 0;
-  std::uint64_t collisions = 0;             // the slots are held by other blocks
-  std::uint64_t children_overflows = 0;     // no room for another child: treated as a collision
-  std::uint64_t accumulator_overflows = 0;  // too wide an accumulator: treated as a collision
-  std::uint64_t sums_complete = 0;          // partial sums sent because all were in or had passed
-  std::uint64_t sums_expected = 0;  // partial sums sent because as many as last time were in
-  std::uint64_t sums_timeout = 0;   // partial sums sent because the time was up
-  std::uint64_t results = 0;        // that freed a descriptor
-  std::uint64_t releases = 0;       // releases that freed a descriptor, so without data
-  std::uint64_t restorations = 0;
-  std::uint64_t passed = 0;    // for others: forwarded untouched
-  std::uint64_t requests = 0;  // of the passed, by kind
-  std::uint64_t failures = 0;
-  std::uint64_t pendings = 0;
-  std::uint64_t aged = 0;  // descriptors whose result never came, because their time was up
-};
 
 // Does the switch's part of Canary (sections 3.1 to 3.3, 4.1 to 4.3) on one core. What is lost,
 // doubled or given up here costs time: hosts ask again, and the leader decides about every sum.
@@ -61,6 +38,7 @@ class CanaryEngine final : public engine::Engine {
   Time deadline() const override;
   void expire(Time now, engine::Actions& actions) override;
 
+  static std::vector<engine::FigureKind> figure_kinds();
   std::vector<engine::Figure> figures() const override;
   std::vector<engine::JobStatus> jobs() const override;
   std::vector<engine::DescriptorStatus> descriptors(Time now, std::size_t limit) const override;

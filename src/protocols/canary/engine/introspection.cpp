@@ -45,46 +45,27 @@ bool is_same_block(const engine::StallStatus& a, const engine::StallStatus& b) {
 
 }  // namespace
 
+std::vector<engine::FigureKind> CanaryEngine::figure_kinds() {
+  return engine::kinds_of(standing_figures);
+}
+
 std::vector<engine::Figure> CanaryEngine::figures() const {
-  const auto& refused = admission_.counters();
   const auto& table = blocks_.table;
   const auto& occupancy = blocks_.occupancy;
-  return {
-      {"contributions_total", counters_.contributions},
-      {"blocks_total", counters_.blocks},
-      {"joined_total", counters_.joined},
-      {"partial_sums_total",
-       counters_.sums_complete + counters_.sums_expected + counters_.sums_timeout},
-      {"partial_sums_complete_total", counters_.sums_complete},
-      {"partial_sums_expected_total", counters_.sums_expected},
-      {"partial_sums_timeout_total", counters_.sums_timeout},
-      {"stragglers_total", counters_.stragglers},
-      {"collisions_total", counters_.collisions},
-      {"quota_job_total", refused.quota_job},
-      {"quota_port_total", refused.quota_port},
-      {"partition_none_total", refused.partition_none},
-      {"children_overflows_total", counters_.children_overflows},
-      {"accumulator_overflows_total", counters_.accumulator_overflows},
-      {"results_total", counters_.results},
-      {"releases_total", counters_.releases},
-      {"result_copies_total", results_.copies()},
-      {"restorations_total", counters_.restorations},
-      {"passed_total", counters_.passed},
-      {"requests_total", counters_.requests},
-      {"failures_total", counters_.failures},
-      {"pendings_total", counters_.pendings},
-      {"reclaimed_total", refused.reclaimed},
-      {"aged_total", counters_.aged},
-      {"superseded_total", refused.superseded},
-      {"jobs_untracked_total", blocks_.jobs.untracked_total()},
-      {"descriptors", table.size()},
-      {"descriptors_in_use", table.in_use()},
-      {"descriptors_high_water", table.high_water(), engine::Merge::maximum},
-      {"accumulators_in_use", occupancy.accumulators()},
-      {"accumulators_high_water", occupancy.accumulators_high_water(), engine::Merge::maximum},
-      {"accumulator_bytes", occupancy.bytes()},
-      {"accumulator_bytes_high_water", occupancy.bytes_high_water(), engine::Merge::maximum},
-  };
+  Standing now = {counters_, admission_.counters()};
+  now.sums = now.sums_complete + now.sums_expected + now.sums_timeout;
+  now.copies = results_.copies();
+  now.untracked = blocks_.jobs.untracked_total();
+  now.slots = table.size();
+  now.in_use = table.in_use();
+  now.high_water = table.high_water();
+  now.accumulators = occupancy.accumulators();
+  now.accumulators_high_water = occupancy.accumulators_high_water();
+  now.bytes = occupancy.bytes();
+  now.bytes_high_water = occupancy.bytes_high_water();
+  std::vector<engine::Figure> all;
+  engine::append_figures(all, now, standing_figures, engine::Of::engine);
+  return all;
 }
 
 std::vector<engine::JobStatus> CanaryEngine::jobs() const {

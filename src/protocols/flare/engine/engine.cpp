@@ -22,7 +22,7 @@ bool FlareEngine::reconfigure(const FlareConfig& config) {
   };
   const auto remove = [this](Tree& tree) {
     tree.rest();
-    engine::add_counters(removed_, tree.counters, tree_counters);
+    engine::add_numbers(removed_, tree.counters, tree_counters);
   };
   trees_.become(config.trees, install, remove);
   working_memory_ = config.working_memory;

@@ -36,6 +36,7 @@ class FlareEngine final : public engine::Engine {
   Time deadline() const override { return std::min(next_look_, next_hand_over_); }
   void expire(Time now, engine::Actions& actions) override;
 
+  static std::vector<engine::FigureKind> figure_kinds();
   std::vector<engine::Figure> figures() const override;
   std::vector<engine::JobStatus> jobs() const override;
   std::vector<engine::DescriptorStatus> descriptors(Time now, std::size_t limit) const override;

@@ -41,27 +41,25 @@ std::vector<engine::WaitingBlock> waiting_in(const Tree& tree) {
 
 }  // namespace
 
+std::vector<engine::FigureKind> FlareEngine::figure_kinds() {
+  return engine::kinds_of(standing_figures, tree_counters);
+}
+
 std::vector<engine::Figure> FlareEngine::figures() const {
   auto sums = removed_;
-  std::uint64_t gathering = 0;
-  std::uint64_t gathering_sparse = 0;
-  std::uint64_t active = 0;
+  Standing now = {.trees = trees_.all().size(),
+                  .memory = working_memory_,
+                  .in_use = memory_.in_use(),
+                  .high_water = memory_.high_water()};
   for (const auto& tree : trees_.all()) {
-    engine::add_counters(sums, tree->counters, tree_counters);
-    gathering += tree->gathering();
-    gathering_sparse += sparse_gathering(*tree);
-    active += tree->is_active() ? 1 : 0;
+    engine::add_numbers(sums, tree->counters, tree_counters);
+    now.gathering += tree->gathering();
+    now.sparse_gathering += sparse_gathering(*tree);
+    now.active += tree->is_active() ? 1 : 0;
   }
-  std::vector<engine::Figure> all = {
-      {"trees", trees_.all().size(), engine::Merge::maximum},
-      {"trees_active", active, engine::Merge::maximum},
-      {"blocks_gathering", gathering},
-      {"sparse_blocks_gathering", gathering_sparse},
-      {"working_memory", working_memory_, engine::Merge::maximum},
-      {"buffers_in_use", memory_.in_use()},
-      {"buffers_high_water", memory_.high_water(), engine::Merge::maximum},
-  };
-  engine::append_counters(all, sums, tree_counters, engine::CountersOf::all);
+  std::vector<engine::Figure> all;
+  engine::append_figures(all, now, standing_figures, engine::Of::engine);
+  engine::append_figures(all, sums, tree_counters, engine::Of::engine);
   return all;
 }
 
@@ -85,14 +83,12 @@ std::vector<engine::TreeStatus> FlareEngine::trees() const {
     status.job = tree->config().job;
     status.active = tree->is_active();
     status.used = tree->last_heard();
-    status.figures = {
-        {"window", tree->config().window, engine::Merge::maximum},
-        {"sparse_window", tree->config().sparse_window, engine::Merge::maximum},
-        {"blocks_gathering", tree->gathering()},
-        {"sparse_blocks_gathering", sparse_gathering(*tree)},
-    };
-    engine::append_counters(status.figures, tree->counters, tree_counters,
-                            engine::CountersOf::tree);
+    const Standing now = {.window = tree->config().window,
+                          .sparse_window = tree->config().sparse_window,
+                          .gathering = tree->gathering(),
+                          .sparse_gathering = sparse_gathering(*tree)};
+    engine::append_figures(status.figures, now, standing_figures, engine::Of::tree);
+    engine::append_figures(status.figures, tree->counters, tree_counters, engine::Of::tree);
   }
   return all;
 }

@@ -8,7 +8,6 @@
 #include <span>
 #include <vector>
 
-#include "engine/counters.h"
 #include "engine/engine.h"
 #include "engine/tree_place.h"
 #include "packet/clock.h"
@@ -16,6 +15,7 @@
 #include "packet/packet.h"
 #include "protocols/flare/engine/accumulator.h"
 #include "protocols/flare/engine/config.h"
+#include "protocols/flare/engine/figures.h"
 #include "protocols/flare/engine/headers.h"
 #include "protocols/flare/engine/partials.h"
 #include "protocols/flare/engine/runs.h"
@@ -25,54 +25,6 @@
 #include "protocols/flare/wire.h"
 
 namespace tributary::flare {
-
-// Counts what was done for one tree since it was installed.
-struct TreeCounters {
-  std::uint64_t contributions = 0;  // taken
-  std::uint64_t sums = 0;           // sent up, or complete at the root
-  std::uint64_t results = 0;        // made at the root, or from above; they went down
-  std::uint64_t answers = 0;        // results from below
-  std::uint64_t duplicates = 0;     // contributions and results that were here before
-  std::uint64_t stale = 0;          // of blocks that are past
-  std::uint64_t replays = 0;        // results sent again to who had lost them
-  std::uint64_t inquiries = 0;      // that came
-  std::uint64_t inquiries_sent = 0;
-  std::uint64_t refusals = 0;  // that came
-  std::uint64_t refusals_sent = 0;
-  std::uint64_t resent = 0;  // sums sent up again
-  // These count on cores that do not own the blocks.
-  std::uint64_t partial_sums = 0;  // handed over to who does
-  std::uint64_t passed_on = 0;     // contributions, as they came
-  // These count for sparse blocks alone; what is above is of both kinds.
-  std::uint64_t sparse_contributions = 0;  // shards that were taken
-  std::uint64_t sparse_spills = 0;         // shards that went up before the rest of their sum
-  std::uint64_t sparse_sums = 0;
-  std::uint64_t sparse_results = 0;   // shards
-  std::uint64_t sparse_answers = 0;   // shards
-  std::uint64_t sparse_restarts = 0;  // blocks begun anew, as a child had begun anew
-};
-inline constexpr engine::Counter<TreeCounters> tree_counters[] = {
-    {&TreeCounters::contributions, "contributions_total", true},
-    {&TreeCounters::sums, "sums_total"},
-    {&TreeCounters::results, "results_total", true},
-    {&TreeCounters::answers, "answers_total"},
-    {&TreeCounters::duplicates, "duplicates_total", true},
-    {&TreeCounters::stale, "stale_total", true},
-    {&TreeCounters::replays, "replays_total", true},
-    {&TreeCounters::inquiries, "inquiries_total"},
-    {&TreeCounters::inquiries_sent, "inquiries_sent_total", true},
-    {&TreeCounters::refusals, "refusals_total"},
-    {&TreeCounters::refusals_sent, "refusals_sent_total"},
-    {&TreeCounters::resent, "sums_resent_total", true},
-    {&TreeCounters::partial_sums, "handed_over_sums_total", true},
-    {&TreeCounters::passed_on, "passed_on_total", true},
-    {&TreeCounters::sparse_contributions, "sparse_contributions_total", true},
-    {&TreeCounters::sparse_spills, "sparse_spills_total"},
-    {&TreeCounters::sparse_sums, "sparse_sums_total"},
-    {&TreeCounters::sparse_results, "sparse_results_total", true},
-    {&TreeCounters::sparse_answers, "sparse_answers_total"},
-    {&TreeCounters::sparse_restarts, "sparse_restarts_total"},
-};
 
 // This is one job's reduction tree at one switch, on one core: its blocks, each in its slot, and
 // the buffers in which they are added up. What is sent is decided elsewhere.

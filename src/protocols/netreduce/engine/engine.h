@@ -11,6 +11,7 @@
 #include "engine/engine.h"
 #include "protocols/netreduce/engine/config.h"
 #include "protocols/netreduce/engine/connection_table.h"
+#include "protocols/netreduce/engine/figures.h"
 #include "protocols/netreduce/engine/gradient.h"
 #include "protocols/netreduce/engine/ring.h"
 #include "protocols/netreduce/wire.h"
@@ -18,21 +19,6 @@
 namespace tributary::netreduce {
 
 using engine::Burst;
-
-// Counts what the engine did since it was made, drops left out.
-struct Counters {
-  std::uint64_t gradients = 0;    // packets of rings that were put into a slot
-  std::uint64_t overwritten = 0;  // of those, packets that their rank had sent before
-  std::uint64_t sums = 0;         // aggregators that had all packets from below
-  std::uint64_t partials = 0;     // packets that went up with such a sum, others being above
-  std::uint64_t totals = 0;       // packets that brought the sum of all from above
-  std::uint64_t results = 0;      // packets that went on with the sum of all
-  std::uint64_t answered = 0;     // of both, repeats of packets whose sum was there
-  std::uint64_t past = 0;         // repeats that came too late for that: passed
-  std::uint64_t abandoned = 0;    // aggregators that a later message took before all were in
-  std::uint64_t provoked = 0;     // packets made to provoke a NAK, a first one having been lost
-  std::uint64_t passed = 0;       // not of a ring, and untouched
-};
 
 // Does the switch's part of NetReduce (sections 3.1 to 3.3) on one core: takes the payloads of
 // gradient packets, and lets every packet go on with the sum, so that neither end of a connection
@@ -47,6 +33,7 @@ class NetReduceEngine final : public engine::Engine {
 
   void process(std::span<engine::Arrival> burst, Time now, engine::Actions& actions) override;
 
+  static std::vector<engine::FigureKind> figure_kinds();
   std::vector<engine::Figure> figures() const override;
   std::vector<engine::JobStatus> jobs() const override;
   std::vector<engine::DescriptorStatus> descriptors(Time now, std::size_t limit) const override;

@@ -61,34 +61,23 @@ std::vector<std::uint16_t> missing_from(const Ring& ring, const Aggregator& aggr
 
 }  // namespace
 
+std::vector<engine::FigureKind> NetReduceEngine::figure_kinds() {
+  return engine::kinds_of(standing_figures, ring_figures);
+}
+
 std::vector<engine::Figure> NetReduceEngine::figures() const {
-  std::uint64_t waiting = 0;
-  for_waiting(rings_, [&](const Ring& ring, const Aggregator& aggregator, std::size_t) {
-    waiting += static_cast<std::uint64_t>(std::popcount(waiting_in(ring, aggregator)));
-  });
-  std::uint64_t runs = 0;
-  std::uint64_t connections = 0;
+  Standing now = {counters_};
+  now.rings = rings_.size();
   for (const auto& ring : rings_) {
-    runs += ring->runs();
-    connections += ring->claimed();
+    now.runs += ring->runs();
+    now.connections += ring->claimed();
   }
-  return {
-      {"gradients_total", counters_.gradients},
-      {"overwritten_total", counters_.overwritten},
-      {"sums_total", counters_.sums},
-      {"partials_total", counters_.partials},
-      {"totals_total", counters_.totals},
-      {"results_total", counters_.results},
-      {"answered_total", counters_.answered},
-      {"past_total", counters_.past},
-      {"abandoned_total", counters_.abandoned},
-      {"provoked_total", counters_.provoked},
-      {"passed_total", counters_.passed},
-      {"rings", rings_.size(), engine::Merge::maximum},
-      {"runs", runs},
-      {"connections", connections},
-      {"packets_waiting", waiting},
-  };
+  for_waiting(rings_, [&](const Ring& ring, const Aggregator& aggregator, std::size_t) {
+    now.waiting += static_cast<std::uint64_t>(std::popcount(waiting_in(ring, aggregator)));
+  });
+  std::vector<engine::Figure> all;
+  engine::append_figures(all, now, standing_figures, engine::Of::engine);
+  return all;
 }
 
 std::vector<engine::JobStatus> NetReduceEngine::jobs() const {
@@ -112,11 +101,12 @@ std::vector<engine::JobStatus> NetReduceEngine::jobs() const {
 std::vector<engine::TreeStatus> NetReduceEngine::trees() const {
   std::vector<engine::TreeStatus> rows;
   for (const auto& job : jobs()) {
-    rows.push_back({job.job,
-                    0,
-                    job.descriptors != 0,
-                    rings_[rows.size()]->used(),
-                    {{"contributions_total", job.contributions}, {"results_total", job.results}}});
+    const auto& ring = *rings_[rows.size()];
+    auto& row = rows.emplace_back();
+    row.job = job.job;
+    row.active = job.descriptors != 0;
+    row.used = ring.used();
+    engine::append_figures(row.figures, ring.tally(), ring_figures, engine::Of::tree);
   }
   return rows;
 }

@@ -58,7 +58,7 @@ bool PanamaEngine::reconfigure(const PanamaConfig& config) {
   const auto remove = [this](Tree& tree) {
     buffers_.remove(tree);
     memory_.remove(tree.grant);
-    engine::add_counters(removed_, tree.counters, tree_counters);
+    engine::add_numbers(removed_, tree.counters, tree_counters);
   };
   trees_.become(config.trees, install, remove);
   return true;

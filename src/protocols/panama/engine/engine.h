@@ -34,6 +34,7 @@ class PanamaEngine final : public engine::Engine {
   Time deadline() const override;
   void expire(Time now, engine::Actions& actions) override;
 
+  static std::vector<engine::FigureKind> figure_kinds();
   std::vector<engine::Figure> figures() const override;
   std::vector<engine::JobStatus> jobs() const override;
   std::vector<engine::DescriptorStatus> descriptors(Time now, std::size_t limit) const override;

@@ -40,35 +40,31 @@ std::vector<engine::WaitingBlock> waiting_in(const Tree& tree) {
 
 }  // namespace
 
+std::vector<engine::FigureKind> PanamaEngine::figure_kinds() {
+  return engine::kinds_of(standing_figures, tree_counters);
+}
+
 std::vector<engine::Figure> PanamaEngine::figures() const {
   auto sums = removed_;
-  std::uint64_t gathering = 0;
-  std::uint64_t early = 0;
-  std::uint32_t held = 0;
-  std::uint32_t high_water = 0;
+  Standing now = {.trees = memory_.trees(),
+                  .active = memory_.active(),
+                  .cap = memory_.target(),
+                  .memory = memory_.packets(),
+                  .granted = memory_.granted(),
+                  .kept = buffers_.kept(),
+                  .kept_high_water = buffers_.kept_high_water()};
   for (const auto& tree : trees_.all()) {
-    engine::add_counters(sums, tree->counters, tree_counters);
-    gathering += tree->gathering;
-    early += tree->early.count();
+    engine::add_numbers(sums, tree->counters, tree_counters);
+    now.gathering += tree->gathering;
+    now.early += tree->early.count();
   }
   for (const auto& port : buffers_.ports()) {
-    held = std::max(held, port.held);
-    high_water = std::max(high_water, port.high_water);
+    now.held = std::max<std::uint64_t>(now.held, port.held);
+    now.held_high_water = std::max<std::uint64_t>(now.held_high_water, port.high_water);
   }
-  std::vector<engine::Figure> all = {
-      {"trees", memory_.trees(), engine::Merge::maximum},
-      {"trees_active", memory_.active()},
-      {"wnd_cap", memory_.target(), engine::Merge::minimum},
-      {"packet_memory", memory_.packets(), engine::Merge::maximum},
-      {"packets_granted", memory_.granted(), engine::Merge::maximum},
-      {"packets_held", held, engine::Merge::maximum},
-      {"packets_held_high_water", high_water, engine::Merge::maximum},
-      {"packets_kept", buffers_.kept()},
-      {"packets_kept_high_water", buffers_.kept_high_water(), engine::Merge::maximum},
-      {"rows_gathering", gathering},
-      {"packets_early", early},
-  };
-  engine::append_counters(all, sums, tree_counters, engine::CountersOf::all);
+  std::vector<engine::Figure> all;
+  engine::append_figures(all, now, standing_figures, engine::Of::engine);
+  engine::append_figures(all, sums, tree_counters, engine::Of::engine);
   return all;
 }
 
@@ -99,15 +95,13 @@ std::vector<engine::TreeStatus> PanamaEngine::trees() const {
     if (tree->last_taken != Time{}) {
       status.used = tree->last_taken;
     }
-    status.figures = {
-        {"epoch", tree->epochs.any() ? tree->epochs.current() : 0},
-        {"expected_vid", tree->expected - tree->epochs.first()},  // all before it went by here
-        {"wnd_cap_packets", memory_.shown_cap(tree->grant)},      // what senders are told
-        {"granted_packets", tree->grant.packets},                 // of memory, at each port
-        {"held_packets", tree->waiting_max()},                    // at the fullest of its ports
-    };
-    engine::append_counters(status.figures, tree->counters, tree_counters,
-                            engine::CountersOf::tree);
+    const Standing now = {.epoch = tree->epochs.any() ? tree->epochs.current() : 0,
+                          .expected = tree->expected - tree->epochs.first(),
+                          .shown_cap = memory_.shown_cap(tree->grant),
+                          .granted_here = tree->grant.packets,
+                          .held_here = tree->waiting_max()};
+    engine::append_figures(status.figures, now, standing_figures, engine::Of::tree);
+    engine::append_figures(status.figures, tree->counters, tree_counters, engine::Of::tree);
   }
   return all;
 }

@@ -16,11 +16,11 @@
 #include "protocols/panama/engine/config.h"
 #include "protocols/panama/engine/early_packets.h"
 #include "protocols/panama/engine/epochs.h"
+#include "protocols/panama/engine/figures.h"
 #include "protocols/panama/engine/headers.h"
 #include "protocols/panama/engine/inquiries.h"
 #include "protocols/panama/engine/packet_memory.h"
 #include "protocols/panama/engine/row.h"
-#include "protocols/panama/engine/tree_counters.h"
 
 namespace tributary::panama {
 
