@@ -15,6 +15,7 @@
 #include "fabric.h"
 #include "handlers.h"
 #include "lists.h"
+#include "metrics.h"
 #include "relay.h"
 #include "usage.h"
 #include "wire/element.h"
@@ -120,6 +121,8 @@ struct CommandLine {
     add(app, "drops", "Where packets end, and why", [this] {
       return show_drops(options, all);
     })->add_flag("--all", all, "Reasons that have not occurred too");
+    add(app, "metrics", "All counters and figures in the text format of Prometheus",
+        [this] { return show_metrics(options); });
     CLI::App* const watching =
         add(app, "watch", "Rates per port", [this] { return watch(options, interval_s, count); });
     watching->add_option("--interval", interval_s, "Seconds between lines")

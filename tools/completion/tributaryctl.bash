@@ -4,7 +4,7 @@
 _tributaryctl() {
   local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
   local commands="status switch port class route bfd fdb vlan arp route6 neighbour6 engine job descriptor tree
-    handler stalled drops counters watch log-level doctor config fabric relay shutdown version"
+    handler stalled drops counters watch metrics log-level doctor config fabric relay shutdown version"
   case $previous in
     --socket) mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
     --timeout | --interval | --count | --limit | --switch) return ;;

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "metrics.h"
+
+#include <cstdint>
+#include <cstdio>
+#include <initializer_list>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "forwarding/class_queues.h"
+#include "forwarding/port_counters.h"
+#include "protocols/engines.h"
+#include "rows.h"
+
+namespace tributary::ctl {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::uint64_t rows_max = 10000;  // the most that the control protocol gives
+constexpr const char* dropped = "tributary_dropped_packets_total";
+
+std::string escaped(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '\\' || c == '"' || c == '\n') {
+      out += '\\';
+    }
+    out += c == '\n' ? 'n' : c;
+  }
+  return out;
+}
+
+// An Exposition keeps all samples of one name together, as the format demands.
+class Exposition {
+ public:
+  // Takes from the tables what the figures are. One that they lack, of a daemon of another version,
+  // goes without help.
+  Exposition() {
+    describe(forwarding::port_figures, "tributary_port_");
+    describe(forwarding::class_figures, "tributary_class_");
+    for (const auto* kind : protocols::engines()) {
+      describe(kind->figure_kinds(), "tributary_" + std::string(kind->protocol.name) + "_");
+    }
+    families_[dropped].help = "packets that were dropped, or were made and could not be sent";
+  }
+
+  // Adds a sample with the row's values of these labels.
+  void add(const std::string& name, const json& row, std::initializer_list<const char*> labels,
+           const json& value) {
+    if (!value.is_number()) {
+      return;
+    }
+    std::string text;
+    for (const char* const label : labels) {
+      text += (text.empty() ? "" : ",") + std::string(label) + "=\"" +
+              escaped(row.value(label, "")) + '"';
+    }
+    families_[name].samples += name + "{" + text + "} " + value.dump() + "\n";
+  }
+
+  void print() const {
+    for (const auto& [name, family] : families_) {
+      if (family.samples.empty()) {
+        continue;
+      }
+      if (!family.help.empty()) {
+        std::printf("# HELP %s %s\n", name.c_str(), family.help.c_str());
+      }
+      std::printf("# TYPE %s %s\n%s", name.c_str(), name.ends_with("_total") ? "counter" : "gauge",
+                  family.samples.c_str());
+    }
+  }
+
+ private:
+  struct Family {
+    std::string help;
+    std::string samples;
+  };
+
+  template <typename Figures>
+  void describe(const Figures& figures, const std::string& prefix) {
+    for (const auto& figure : figures) {
+      families_[prefix + std::string(figure.name)].help = figure.help;
+    }
+  }
+
+  std::map<std::string, Family> families_;
+};
+
+void add_port(Exposition& out, const json& row) {
+  const json counters = row.value("counters", json::object());
+  for (const auto& [name, value] : counters.items()) {
+    out.add("tributary_port_" + name, row, {"switch", "port"}, value);
+  }
+}
+
+void add_class(Exposition& out, const json& row) {
+  for (const auto& [name, value] : row.items()) {
+    if (name.ends_with("_total")) {
+      out.add("tributary_class_" + name, row, {"switch", "port", "class"}, value);
+    }
+  }
+}
+
+// Figures of the same name are not the same in all engines, so that each has families of its own.
+void add_engine(Exposition& out, const json& row) {
+  const json figures = row.value("figures", json::object());
+  for (const auto& [name, value] : figures.items()) {
+    out.add("tributary_" + row.value("engine", "") + "_" + name, row, {"switch"}, value);
+  }
+}
+
+void add_drop(Exposition& out, const json& row) {
+  out.add(dropped, row, {"scope", "where", "reason"}, row.value("packets_total", json(nullptr)));
+}
+
+struct Source {
+  const char* method;
+  bool has_limit;
+  void (*add)(Exposition& out, const json& row);
+};
+constexpr Source sources[] = {{"port.list", true, add_port},
+                              {"class.list", true, add_class},
+                              {"engine.list", true, add_engine},
+                              {"drop.list", false, add_drop}};
+
+}  // namespace
+
+ExitCode show_metrics(const Options& options) {
+  auto client = control::Client::connect(options.socket, options.timeout());
+  if (!client) {
+    return report(options, client.error());
+  }
+  Exposition out;
+  for (const auto& source : sources) {
+    const auto result =
+        client->call(source.method, source.has_limit ? json{{"limit", rows_max}} : json::object());
+    if (!result) {
+      return report(options, result.error());
+    }
+    const json rows = rows_of(*result, {});
+    if (rows.size() < result->value("rows_total", std::uint64_t{0})) {
+      return report(options, ExitCode::failed, "too_many",
+                    std::string(source.method) + " has more rows than the " +
+                        std::to_string(rows_max) + " that can be asked for");
+    }
+    for (const json& row : rows) {
+      source.add(out, row);
+    }
+  }
+  out.print();
+  return ExitCode::ok;
+}
+
+}  // namespace tributary::ctl
