@@ -17,6 +17,7 @@ import support
 OK, FAILED, USAGE, NO_DAEMON = range(4)
 JOBS_8 = support.ROOT / "conf" / "fabrics" / "fat-tree-8.toml"
 PANAMA = ("--set", "switch.panama.packet_memory=64")
+RINGS = ("--set", "switch.netreduce.packet_memory=4096")
 SHARED_SOCKET = "/run/tributary/fat-tree-8.sock"
 
 # Stands in for ssh: hands over requests, until one is to change something. Then the daemon dies.
@@ -46,7 +47,7 @@ while request := message(sys.stdin.buffer):
 class Fabric(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.lab = support.Lab(*support.SPLIT_FABRIC, *PANAMA).__enter__()
+        cls.lab = support.Lab(*support.SPLIT_FABRIC, *PANAMA, *RINGS).__enter__()
         cls.addClassCleanup(cls.lab.__exit__)
         cls.files = tempfile.TemporaryDirectory()
         cls.addClassCleanup(cls.files.cleanup)
@@ -297,6 +298,34 @@ class Fabric(unittest.TestCase):
         support.until(lambda: self.installed()["leaf1"] == [(9, 0)], what="job 9")
         self.write("watched.toml", head + job.replace("id = 9", "id = 10"))
         support.until(lambda: self.installed()["leaf1"] == [(10, 0)], what="job 10")
+
+    def test_watch_has_a_ring_follow_its_job_and_the_links(self):
+        hosts = "l1h1,l1h2,l4h1,l4h2"
+        with_job = self.lab.tool("fabric", "--job", 9, "--algorithm", "netreduce", "--hosts", hosts)
+        without, _, _ = with_job.partition("\n[[job]]")
+        file = self.write("rings.toml", without)
+        self.watching(file)
+        self.write("rings.toml", with_job)
+        support.until(lambda: self.roots(9), what="the ring")
+        root, = self.roots(9)
+        other, = {"spine1", "spine2"} - {root}
+        self.lab.ctl("port", "down", "leaf1", root, daemon="leaf1")
+        try:
+            support.until(lambda: self.roots(9) == [other], what="the move")
+        finally:
+            self.lab.ctl("port", "up", "leaf1", root, daemon="leaf1")
+        told = self.fabric_json("plan", file=file)["jobs"][0]["environment"]
+        with mock.patch.dict(os.environ, told):
+            document = self.lab.reduce("-b", "64K", "-e", "64K", "-n", "2", "--fallback", "error",
+                                       hosts=hosts)
+        self.assertEqual(support.wrong(document), 0)
+        sums = {row["switch"]: row["figures"]["sums_total"] for row in self.lab.rows("engine")
+                if row["engine"] == "netreduce"}
+        self.assertGreater(sums[other], 0)
+        self.assertEqual(sums[root], 0)
+        self.write("rings.toml", without)  # it is taken away when nobody has sent for a while
+        support.until(lambda: all(row["job"] != 9 for row in self.lab.rows("tree")),
+                      what="the end of the ring")
 
     def test_show_says_why_a_job_has_no_place(self):
         self.fabric_json("apply")
