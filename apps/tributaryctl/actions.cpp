@@ -39,6 +39,10 @@ void print_warnings(const std::string& file, const std::vector<std::string>& war
   }
 }
 
+std::string counted(std::size_t count, const std::string& one, const std::string& more) {
+  return std::to_string(count) + " " + (count == 1 ? one : more);
+}
+
 // Returns the checked text of a configuration, which is sent to the daemon so that it need not see
 // the file.
 tl::expected<std::string, ExitCode> readable_config(const Options& options,
@@ -213,8 +217,8 @@ ExitCode check_config(const Options& options, const std::string& file) {
   }
   return print_result(
       options, {{"file", file}, {"switches", switches}, {"ports", ports}, {"warnings", warnings}},
-      file + ": ok, " + std::to_string(switches) + " switches, " + std::to_string(ports) +
-          " ports");
+      file + ": ok, " + counted(switches, "switch", "switches") + ", " +
+          counted(ports, "port", "ports"));
 }
 
 ExitCode diff_config(const Options& options, const std::string& file) {

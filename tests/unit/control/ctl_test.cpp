@@ -259,7 +259,16 @@ TEST_F(CtlTest, a_deaf_daemon_exits_with_5) {
 }
 
 TEST_F(CtlTest, config_check_needs_no_daemon) {
-  EXPECT_EQ(run("config check " + file(running)).code, 0);
+  const std::string good = file(running);
+  const Ran one = run("config check " + good);
+  EXPECT_EQ(one.code, 0);
+  EXPECT_EQ(one.output, good + ": ok, 1 switch, 1 port\n");
+  const std::string two =
+      file(std::string(running) +
+           "[[switch.port]]\nname = \"h2\"\ninterface = \"veth-h2\"\n"
+           "[[switch]]\nname = \"leaf2\"\nid = 2\n[[switch.port]]\nname = \"h1\"\n"
+           "interface = \"veth-h3\"\n");
+  EXPECT_EQ(run("config check " + two).output, two + ": ok, 2 switches, 3 ports\n");
   const std::string path = file(std::string(running) + "mtuu = 5\n");
   const Ran wrong = run("config check " + path);
   EXPECT_EQ(wrong.code, 1);
