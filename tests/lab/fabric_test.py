@@ -67,6 +67,7 @@ class Fabric(unittest.TestCase):
         return path
 
     def tearDown(self):
+        self.doCleanups()  # a watch would bring back what is removed here
         for name in self.lab.state["sockets"]:
             if self.lab.ctl("status", daemon=name).returncode != OK:
                 self.lab.tool("restart", name)
