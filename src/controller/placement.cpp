@@ -131,8 +131,8 @@ class Placement {
   }
 
   std::string full_text(std::size_t sw) const {
-    return "has memory for " + std::to_string(topology_.switches[sw].trees_max) +
-           " trees, and they are taken";
+    return "has no memory for another tree (at most " +
+           std::to_string(topology_.switches[sw].trees_max) + ")";
   }
 
   std::string names(const std::vector<std::size_t>& switches) const {

@@ -359,7 +359,7 @@ TEST(Placement, switches_with_the_same_fault_are_said_once) {
   topology.switches[4].trees_max = 0;
   EXPECT_EQ(refused(topology, {job_of(7, all_hosts(topology))}).hint,
             "each of spine1, spine2, spine4 does not answer, "
-            "switch spine3 has memory for 0 trees, and they are taken");
+            "switch spine3 has no memory for another tree (at most 0)");
 }
 
 TEST(Placement, what_fits_has_a_place_beside_what_does_not) {
@@ -386,7 +386,7 @@ TEST(Placement, a_switch_that_is_full_is_refused) {
   topology.switches[0].trees_max = 2;
   const auto refusal = refused(topology, {job_of(1, {0, 3}), job_of(2, {1, 4})});
   EXPECT_EQ(refusal.job, 2u);
-  EXPECT_EQ(refusal.message, "switch leaf1 has memory for 2 trees, and they are taken");
+  EXPECT_EQ(refusal.message, "switch leaf1 has no memory for another tree (at most 2)");
   placed(topology, {job_of(1, {0, 3}, 1), job_of(2, {1, 4})});  // one tree each
   EXPECT_EQ(refused(topology, {job_of(1, {0, 3}, 1), job_of(2, {1, 4}, 2)}).message,
             "no room for tree 1");

@@ -123,10 +123,17 @@ std::vector<TreePart> list(const switching::SwitchConfig& /*config*/) {
   return {};
 }
 
+// How many rings fit depends on their sizes, so this tells how many of the smallest do beside those
+// of the configuration, which nobody lists: two messages of one packet, from one member. A switch
+// says whether there is room when it is asked to take one.
 nlohmann::json room(const switching::SwitchConfig& config) {
-  // How many rings fit depends on their sizes: a switch says so when it is asked to take one.
-  const auto packets = config.protocols.get<NetReduceConfig>().packet_memory;
-  return {{"packet_memory_packets", packets}, {"trees_max", packets}};
+  const auto& netreduce = config.protocols.get<NetReduceConfig>();
+  const std::size_t packets = netreduce.packet_memory;
+  RingConfig smallest;
+  smallest.window = 1;
+  smallest.message_packets = 1;
+  const auto free = packets - std::min(packets, netreduce.slots());
+  return {{"packet_memory_packets", packets}, {"trees_max", free / smallest.aggregators()}};
 }
 
 control::Environment environment(const control::JobTrees& job) {

@@ -123,6 +123,42 @@ TEST(Rings, what_does_not_fit_is_refused_with_advice) {
   EXPECT_THAT(refusal(with_memory(1 << 16), part), HasSubstr("members"));
 }
 
+std::uint32_t rings_that_fit(const switching::SwitchConfig& config) {
+  return ring_support.room(config)["trees_max"].get<std::uint32_t>();
+}
+
+// A controller avoids a switch with so many rings without asking it.
+TEST(Rings, no_switch_takes_more_than_it_tells) {
+  auto config = with_memory(21);
+  EXPECT_EQ(ring_support.room(config)["packet_memory_packets"], 21);
+  // The one below the leaf sends to the one that is elsewhere.
+  auto part = leaf();
+  part.children = {"h3"};
+  part.child_addresses = {host(3)};
+  part.members = {host(1), host(3)};
+  part.settings = {{"window", 1}, {"message_packets", 1}};
+  const auto most = rings_that_fit(config);
+  for (std::uint32_t job = 1; job <= most; ++job) {
+    part.job = job;
+    EXPECT_TRUE(ring_support.add(config, part)) << job;
+  }
+  part.job = most + 1;
+  EXPECT_THAT(refusal(config, part), HasSubstr("raise packet_memory"));
+}
+
+TEST(Rings, those_of_the_configuration_leave_the_others_less_room) {
+  auto config = with_memory(100);
+  RingConfig ring;
+  ring.id = 1;
+  ring.members = {host(1), host(2), host(3)};
+  ring.window = 2;
+  ring.message_packets = 5;
+  config.protocols.get<NetReduceConfig>().rings.push_back(ring);
+  EXPECT_EQ(rings_that_fit(config), (100u - 60u) / 2u);
+  config.protocols.get<NetReduceConfig>().packet_memory = 60;
+  EXPECT_EQ(rings_that_fit(config), 0u);
+}
+
 TEST(Rings, workers_are_told_what_switches_were) {
   EXPECT_EQ(ring_support.environment({7, {}, {}, {{"window", 4}}}),
             (control::Environment{{"TRIBUTARY_NETREDUCE_RING", "7"},
