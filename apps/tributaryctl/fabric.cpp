@@ -4,7 +4,6 @@
 #include <cstdio>
 
 #include "control/json.h"
-#include "fabric_seeds.h"
 #include "fabric_steps.h"
 #include "fabric_text.h"
 
@@ -56,7 +55,7 @@ Step<Steps> make_steps(const Options& options, const FabricOptions& fabric, cons
 }
 
 json plan_json(const FabricFile& file, const LiveFabric& live, const Steps& steps,
-               const SeedSteps& seeds) {
+               const controller::SeedSteps& seeds) {
   return {{"jobs", to_json(file, steps.plan.placement.jobs)},
           {"changes", to_json(file, steps.changes)},
           {"seeds", to_json(file, seeds.changes)},
@@ -77,14 +76,14 @@ ExitCode fabric_plan(const Options& options, const FabricOptions& fabric) {
   if (!steps) {
     return steps.error();
   }
-  const auto seeds = plan_seeds(*file, live);
+  const auto seeds = controller::plan_seeds(file->topology, live.seeds());
   if (options.json) {
     print_json(plan_json(*file, live, *steps, seeds));
     return ExitCode::ok;
   }
-  print_silent(*file, live);
-  print_detours(*file, steps->plan);
-  print_problems(seeds);
+  warn(silent_texts(*file, live));
+  warn(detour_texts(*file, steps->plan));
+  warn(seeds.problems);
   print_placement(*file, steps->plan.placement.jobs);
   if (!steps->changes.empty()) {
     std::printf("`tributaryctl fabric apply` changes %s\n",
@@ -111,7 +110,7 @@ ExitCode fabric_apply(const Options& options, const FabricOptions& fabric) {
   if (const auto done = carry_out(options, *file, live, steps->changes); !done) {
     return done.error();
   }
-  const auto seeds = give_seeds(*file, live);
+  const auto seeds = live.give_seeds();
   if (!fabric.env_directory.empty()) {
     const auto written =
         write_environments(*file, steps->plan.placement.jobs, fabric.env_directory);
@@ -124,9 +123,9 @@ ExitCode fabric_apply(const Options& options, const FabricOptions& fabric) {
     print_json(plan_json(*file, live, *steps, seeds));
     return ExitCode::ok;
   }
-  print_silent(*file, live);
-  print_detours(*file, steps->plan);
-  print_problems(seeds);
+  warn(silent_texts(*file, live));
+  warn(detour_texts(*file, steps->plan));
+  warn(seeds.problems);
   if (!steps->changes.empty()) {
     std::printf("changed: %s\n", names_of(*file, steps->changes).c_str());
   } else if (seeds.changes.empty()) {

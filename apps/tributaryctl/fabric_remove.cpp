@@ -89,7 +89,7 @@ ExitCode fabric_remove(const Options& options, const FabricOptions& fabric) {
         {{"changes", to_json(*file, changes)}, {"unreachable", silent_switches(*file, live)}});
     return ExitCode::ok;
   }
-  print_silent(*file, live);
+  warn(silent_texts(*file, live));
   if (changes.empty()) {
     std::printf("nothing to remove\n");
   } else {

@@ -9,7 +9,6 @@
 #include "control/text.h"
 #include "control/tree_json.h"
 #include "controller/obstacles.h"
-#include "fabric_seeds.h"
 #include "fabric_steps.h"
 #include "fabric_text.h"
 
@@ -141,7 +140,7 @@ const char* verdict(const Comparison& all, const LiveFabric& live) {
 }
 
 void print_for_people(const FabricFile& file, const LiveFabric& live, const Comparison& all) {
-  print_silent(file, live);
+  warn(silent_texts(file, live));
   for (const std::string& fault : live.faults()) {
     std::fprintf(stderr, "%s: %s\n", file.name.c_str(), fault.c_str());
   }
@@ -155,10 +154,8 @@ void print_for_people(const FabricFile& file, const LiveFabric& live, const Comp
       std::fprintf(stderr, "trees go around it: %s\n", obstacle.c_str());
     }
   }
-  print_detours(file, all.plan);
-  for (const std::string& fault : controller::seed_faults(file.topology, live.seeds())) {
-    std::fprintf(stderr, "tributaryctl: %s\n", fault.c_str());
-  }
+  warn(detour_texts(file, all.plan));
+  warn(controller::seed_faults(file.topology, live.seeds()));
   std::printf("%s\n", verdict(all, live));
 }
 

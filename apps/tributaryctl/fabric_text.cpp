@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <map>
 #include <system_error>
 
 #include "control/join.h"
@@ -118,6 +119,28 @@ json to_json(const FabricFile& fabric, const std::vector<controller::SwitchChang
                     {"trees_after_total", change.after.size()}});
   }
   return list;
+}
+
+json to_json(const FabricFile& fabric, const SeedChanges& changes) {
+  json list = json::array();
+  for (const auto& change : changes) {
+    list.push_back({{"switch", fabric.topology.switches[change.switch_index].name},
+                    {"reduction_seed", change.seed}});
+  }
+  return list;
+}
+
+std::string text_of(const FabricFile& fabric, const SeedChanges& changes) {
+  std::map<std::uint64_t, std::vector<std::string>> switches_of;
+  for (const auto& change : changes) {
+    switches_of[change.seed].push_back(fabric.topology.switches[change.switch_index].name);
+  }
+  std::string text;
+  for (const auto& entry : switches_of) {
+    text += (text.empty() ? "reduction_seed " : "; ") + std::to_string(entry.first) + " to " +
+            control::join(entry.second);
+  }
+  return text;
 }
 
 tl::expected<void, std::string> write_environment(std::uint32_t job,

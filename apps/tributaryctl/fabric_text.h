@@ -10,11 +10,13 @@
 
 #include "controller/fabric_file.h"
 #include "controller/fabric_transaction.h"
+#include "controller/levels.h"
 #include "controller/plan.h"
 
 namespace tributary::ctl {
 
 using PlacedJobs = std::vector<controller::PlacedJob>;
+using SeedChanges = std::vector<controller::SeedChange>;
 
 // Returns "-" for the trees of a protocol without groups.
 std::string group_text(wire::Ipv4Address group);
@@ -25,6 +27,9 @@ void print_environments(const controller::FabricFile& fabric, const PlacedJobs& 
 nlohmann::json to_json(const controller::FabricFile& fabric, const PlacedJobs& placed);
 nlohmann::json to_json(const controller::FabricFile& fabric,
                        const std::vector<controller::SwitchChange>& changes);
+nlohmann::json to_json(const controller::FabricFile& fabric, const SeedChanges& changes);
+// Returns for example "reduction_seed 1 to leaf1, leaf2; 2 to spine1".
+std::string text_of(const controller::FabricFile& fabric, const SeedChanges& changes);
 
 // Writes a file of the job, "job-7.env", for `set -a; . job-7.env` and systemd's EnvironmentFile.
 tl::expected<void, std::string> write_environment(std::uint32_t job,

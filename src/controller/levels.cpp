@@ -139,4 +139,13 @@ std::vector<std::string> seed_faults(const Topology& topology, const Seeds& seed
   return faults;
 }
 
+SeedSteps plan_seeds(const Topology& topology, Seeds seeds) {
+  SeedSteps steps{missing_seeds(topology, seeds), {}};
+  for (const auto& change : steps.changes) {
+    seeds[change.switch_index] = change.seed;
+  }
+  steps.problems = seed_faults(topology, seeds);
+  return steps;
+}
+
 }  // namespace tributary::controller

@@ -42,4 +42,11 @@ std::vector<SeedChange> missing_seeds(const Topology& topology, const Seeds& see
 // Says what is wrong with the seeds that there are, and what helps.
 std::vector<std::string> seed_faults(const Topology& topology, const Seeds& seeds);
 
+struct SeedSteps {
+  std::vector<SeedChange> changes;    // made, or to be made
+  std::vector<std::string> problems;  // what is wrong after them
+};
+// Returns what it comes to if all switches that lack a seed take it.
+SeedSteps plan_seeds(const Topology& topology, Seeds seeds);
+
 }  // namespace tributary::controller

@@ -324,26 +324,35 @@ LiveFabric::Called LiveFabric::call_install(std::size_t sw, const std::vector<st
   return done;
 }
 
-tl::expected<void, std::string> LiveFabric::install(std::size_t sw,
-                                                    const std::vector<std::uint32_t>& jobs,
-                                                    const std::vector<TreePart>& parts,
-                                                    bool check) {
-  const auto done = call_install(sw, jobs, parts, check);
-  if (!done) {
-    return tl::unexpected(done.error().message);
-  }
-  return {};
+tl::expected<void, TransactionFailure> LiveFabric::carry_out(
+    const std::vector<SwitchChange>& changes) {
+  return controller::carry_out(changes,
+                               [this](std::size_t sw, const auto& jobs, const auto& parts,
+                                      bool check) -> tl::expected<void, std::string> {
+                                 if (const auto done = call_install(sw, jobs, parts, check);
+                                     !done) {
+                                   return tl::unexpected(done.error().message);
+                                 }
+                                 return {};
+                               });
 }
 
-tl::expected<void, std::string> LiveFabric::set_seed(const SeedChange& change) {
-  const auto& name = fabric_.topology.switches[change.switch_index].name;
-  const auto done = call(daemon_of(change.switch_index), "seed.set",
-                         {{"switch", name}, {"reduction_seed", change.seed}});
-  if (!done) {
-    return tl::unexpected(done.error().message);
+SeedSteps LiveFabric::give_seeds() {
+  SeedSteps steps;
+  for (const SeedChange& change : missing_seeds(fabric_.topology, seeds_)) {
+    const auto& name = fabric_.topology.switches[change.switch_index].name;
+    if (const auto done = call(daemon_of(change.switch_index), "seed.set",
+                               {{"switch", name}, {"reduction_seed", change.seed}})) {
+      seeds_[change.switch_index] = change.seed;
+      steps.changes.push_back(change);
+    } else {
+      steps.problems.push_back("switch " + name + " does not take reduction_seed " +
+                               std::to_string(change.seed) + ": " + done.error().message);
+    }
   }
-  seeds_[change.switch_index] = change.seed;
-  return {};
+  const auto faults = seed_faults(fabric_.topology, seeds_);
+  steps.problems.insert(steps.problems.end(), faults.begin(), faults.end());
+  return steps;
 }
 
 std::optional<std::string> LiveFabric::objection(std::size_t sw,

@@ -12,6 +12,7 @@
 
 #include "control/client.h"
 #include "controller/fabric_file.h"
+#include "controller/fabric_transaction.h"
 #include "controller/levels.h"
 #include "controller/tree_use.h"
 
@@ -48,13 +49,14 @@ class LiveFabric {
   // Returns the seeds of reductions that switches have in force. In a fabric whose levels need
   // none, nobody is asked.
   const Seeds& seeds() const { return seeds_; }
-  tl::expected<void, std::string> set_seed(const SeedChange& change);
+  // Gives switches that have no seed that of their level. One that does not take it keeps none.
+  SeedSteps give_seeds();
 
   // Returns, of the trees of controllers, those that workers send through.
   const std::vector<TreeUse>& uses() const { return uses_; }
 
-  tl::expected<void, std::string> install(std::size_t sw, const std::vector<std::uint32_t>& jobs,
-                                          const std::vector<TreePart>& parts, bool check);
+  // Makes all of the changes or none.
+  tl::expected<void, TransactionFailure> carry_out(const std::vector<SwitchChange>& changes);
   // Says why it would refuse that; no value: it would not, or does not say.
   std::optional<std::string> objection(std::size_t sw, const std::vector<std::uint32_t>& jobs,
                                        const std::vector<TreePart>& parts);

@@ -2,7 +2,6 @@
 #include "controller/obstacles.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "control/join.h"
 
@@ -16,19 +15,21 @@ std::string said_of(const std::vector<std::string>& switches, const std::string&
   return (switches.size() == 1 ? "switch " : "each of ") + joined(switches) + " " + what;
 }
 
+void add_to(std::vector<Alike>& groups, const std::string& name, const std::string& what) {
+  auto at = std::find_if(groups.begin(), groups.end(),
+                         [&](const Alike& group) { return group.what == what; });
+  if (at == groups.end()) {
+    at = groups.insert(at, {what, {}});
+  }
+  at->switches.push_back(name);
+}
+
 std::vector<std::string> obstacles(const Topology& topology) {
-  using Fault = std::pair<std::string, std::vector<std::string>>;  // and which switches have it
-  std::vector<Fault> faults;
+  std::vector<Alike> faults;
   for (const Switch& sw : topology.switches) {
-    if (sw.unusable.empty()) {
-      continue;
+    if (!sw.unusable.empty()) {
+      add_to(faults, sw.name, sw.unusable);
     }
-    auto at = std::find_if(faults.begin(), faults.end(),
-                           [&](const Fault& fault) { return fault.first == sw.unusable; });
-    if (at == faults.end()) {
-      at = faults.insert(at, {sw.unusable, {}});
-    }
-    at->second.push_back(sw.name);
   }
   std::vector<std::string> texts;
   for (const auto& [what, switches] : faults) {

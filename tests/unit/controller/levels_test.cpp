@@ -76,6 +76,16 @@ TEST(Seeds, EachLevelGetsOneAndThenNothingIsWrong) {
   EXPECT_THAT(missing_seeds(topology, after), IsEmpty());
 }
 
+TEST(Seeds, APlanTellsWhatIsWrongAfterwards) {
+  const auto topology = three_levels(pods_of_two, 2);
+  const auto plan = plan_seeds(topology, seeds_of_all(0));
+  EXPECT_EQ(plan.changes, missing_seeds(topology, seeds_of_all(0)));
+  EXPECT_THAT(plan.problems, IsEmpty());
+  const auto none = plan_seeds(topology, seeds_of_all(5));
+  EXPECT_THAT(none.changes, IsEmpty());
+  EXPECT_THAT(none.problems, ElementsAre(HasSubstr("levels 1 and 2 have the same")));
+}
+
 TEST(Seeds, WhatSwitchesHaveStaysAndHoldsForTheirLevel) {
   const auto topology = three_levels(pods_of_two, 2);
   auto seeds = seeds_of_all(0);
