@@ -38,6 +38,8 @@ os.environ["TRIBUTARY_TUNE"] = "off"
 # How long may take what does happen in the end, on a machine that does much else. It bounds what is
 # waited for, and judges nothing.
 PATIENCE_S = 180.0
+# So long may `tools/lab` take, which waits itself for daemons and guests that start or end.
+LAB_PATIENCE_S = 600.0
 # What a test ends itself.
 FOR_EVER = "80000s"
 # Its daemons are taken for dead after 5 s of silence: they are held up for longer than the usual 0.3 s.
@@ -106,7 +108,7 @@ class Lab:
 
     def __enter__(self) -> "Lab":
         done = run(LAB, "up", self.kind, "--name", self.name, "--build-dir", BUILD,
-                   "--bind-to", os.getpid(), *self.options)
+                   "--bind-to", os.getpid(), *self.options, timeout=LAB_PATIENCE_S)
         if done.returncode != 0:
             raise AssertionError(f"lab up {self.kind} failed: {done.stderr}")
         return self
@@ -114,7 +116,7 @@ class Lab:
     def __exit__(self, *_) -> None:
         for bench in self._benches:
             bench.stop()
-        run(LAB, "down", self.name)
+        run(LAB, "down", self.name, timeout=LAB_PATIENCE_S)
 
     @property
     def directory(self) -> pathlib.Path:
@@ -126,7 +128,7 @@ class Lab:
 
     def tool(self, command: str, *arguments) -> str:
         """What `tools/lab COMMAND` says on this lab, which must succeed."""
-        done = run(LAB, command, self.name, *arguments)
+        done = run(LAB, command, self.name, *arguments, timeout=LAB_PATIENCE_S)
         if done.returncode != 0:
             raise AssertionError(f"lab {command} {arguments}: {done.stderr}")
         return done.stdout

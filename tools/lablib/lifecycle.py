@@ -55,7 +55,7 @@ def up(lab: Lab, build: pathlib.Path, overrides: daemon_config.Overrides,
     tributaryd = program(build, "tributaryd")
     if lab.guests:
         guest_needs.require(lab.guests, build)
-    with state.lock():
+    with state.lock_of(lab.name):
         if is_up(lab.name):
             raise LabError(f"lab {lab.name} is up already; 'tools/lab down {lab.name}' ends it")
         for name in lab.namespaces():
@@ -145,7 +145,7 @@ def _warn(faults: list[str]) -> None:
 def reload(lab: Lab, overrides: daemon_config.Overrides) -> None:
     """Changes the configuration of all daemons, or of none; settings of `up` that are not given
     stay."""
-    with state.lock():
+    with state.lock_of(lab.name):
         record = _running(lab)
         merged = _overrides_of(record).merged(overrides)
         faults = _write_configurations(lab, record, merged)
@@ -197,7 +197,7 @@ def _start_daemon(lab: Lab, daemon: description.Daemon, tributaryd: pathlib.Path
 def kill_daemon(lab: Lab, name: str) -> bool:
     """Ends a daemon as a crash would, by SIGKILL. Its interfaces stay, and stay up. Returns False if it had
     ended before."""
-    with state.lock():
+    with state.lock_of(lab.name):
         record = _running(lab)
         ended = _forget(lab.daemon(name), record, grace_s=0.0)
         state.write(lab.name, record)
@@ -207,7 +207,7 @@ def kill_daemon(lab: Lab, name: str) -> bool:
 def restart_daemon(lab: Lab, name: str) -> bool:
     """Starts a daemon that was killed. One that still runs is ended in the ordinary way before, and then the result
     is True."""
-    with state.lock():
+    with state.lock_of(lab.name):
         record = _running(lab)
         daemon = lab.daemon(name)
         ended = _forget(daemon, record, grace_s=processes.GRACE_S)
@@ -285,7 +285,7 @@ def last_lines(lab: str, daemon: str) -> str:
 def down(name: str, lab: Lab | None = None) -> bool:
     """Ends a lab, and returns False if nothing of it was there. `lab` is needed where the state file is gone."""
     require_root()
-    with state.lock():
+    with state.lock_of(name):
         return _end(name, lab)
 
 

@@ -42,9 +42,10 @@ def exists(namespace: str) -> bool:
 
 
 def add(namespace: str) -> None:
-    if not NETNS.exists():
-        state.remember_netns_made()
-    _run("ip", "netns", "add", namespace)
+    with state.lock():
+        if not NETNS.exists():
+            state.remember_netns_made()
+        _run("ip", "netns", "add", namespace)
     script = ("for f in /proc/sys/net/ipv6/conf/*/disable_ipv6; do echo 1 > $f; done 2>/dev/null; "
               "echo 1 > /proc/sys/net/ipv4/tcp_ecn; ip link set dev lo up")
     _run(*command(namespace, "sh", "-c", script))
@@ -61,10 +62,11 @@ def remove(namespace: str) -> None:
 
 def remove_directory() -> None:
     """Removes the mount point of named namespaces, if the labs made it and nobody else uses it."""
-    if state.forget_netns_made() and not any(NETNS.iterdir()):
-        subprocess.run(["umount", str(NETNS)], stdin=subprocess.DEVNULL, capture_output=True)
-        with contextlib.suppress(OSError):
-            NETNS.rmdir()
+    with state.lock():
+        if state.forget_netns_made() and not any(NETNS.iterdir()):
+            subprocess.run(["umount", str(NETNS)], stdin=subprocess.DEVNULL, capture_output=True)
+            with contextlib.suppress(OSError):
+                NETNS.rmdir()
 
 
 def veth(a: tuple[str, str], b: tuple[str, str], mtu: int) -> None:

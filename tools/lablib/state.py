@@ -52,16 +52,33 @@ def remove(lab: str) -> None:
 
 
 @contextlib.contextmanager
+def lock_of(lab: str):
+    """Has one command at a time change that lab. Other labs may be made and ended meanwhile."""
+    file = RUN / f".{lab}.lock"
+    with _locked(file, os.O_RDWR | os.O_CREAT):
+        try:
+            yield
+        finally:
+            file.unlink()
+
+
 def lock():
-    """Has one lab made or ended at a time. The lock is the directory; the last one to leave removes it."""
+    """Has one command at a time change what labs share. The lock is the directory; the last one to leave
+    removes it."""
+    return _locked(RUN, os.O_RDONLY | os.O_DIRECTORY)
+
+
+@contextlib.contextmanager
+def _locked(path: pathlib.Path, flags: int):
     while True:
-        RUN.mkdir(mode=0o755, exist_ok=True)
-        fd = os.open(RUN, os.O_RDONLY | os.O_DIRECTORY)
-        fcntl.flock(fd, fcntl.LOCK_EX)
-        with contextlib.suppress(OSError):
-            if os.stat(RUN).st_ino == os.fstat(fd).st_ino:
-                break
-        os.close(fd)  # it was removed while we waited
+        with contextlib.suppress(FileExistsError, FileNotFoundError):  # somebody removes the directory meanwhile
+            RUN.mkdir(mode=0o755, exist_ok=True)
+            fd = os.open(path, flags)
+            fcntl.flock(fd, fcntl.LOCK_EX)
+            with contextlib.suppress(OSError):
+                if os.stat(path).st_ino == os.fstat(fd).st_ino:
+                    break
+            os.close(fd)  # it was removed while we waited
     try:
         yield
     finally:
