@@ -55,13 +55,15 @@ class Pause(unittest.TestCase):
         return {(row["switch"], row["port"]): row for row in self.lab.rows("port")}
 
     def begin_counting(self) -> None:
-        self.before = self.ports()
+        """While nothing is on its way: the two switches are asked one after the other."""
+        self.await_rest()
+        self.before = self.at_rest
 
-    def counted(self) -> dict:
-        """What the ports counted since."""
+    def counted(self, ports: dict | None = None) -> dict:
+        """What the ports counted since, until now or then."""
         return {port: {key: value - self.before[port]["counters"][key]
                        for key, value in row["counters"].items()}
-                for port, row in self.ports().items()}
+                for port, row in (ports or self.ports()).items()}
 
     def await_count(self, switch: str, port: str, counter: str, more_than: float) -> None:
         support.until(lambda: self.counted()[switch, port][counter] > more_than,
@@ -82,10 +84,10 @@ class Pause(unittest.TestCase):
     def await_rest(self) -> None:
         """What is on its way arrives, and the neighbour may go on."""
         def rests() -> bool:
-            before = self.ports()
+            self.at_rest = self.ports()
             time.sleep(0.5)
-            return before == self.ports() and all(
-                row["queue_packets"] == 0 and not row["paused"] for row in before.values())
+            return self.at_rest == self.ports() and all(
+                row["queue_packets"] == 0 and not row["paused"] for row in self.at_rest.values())
         support.until(rests, what="an end of the traffic")
 
     def losses_behind_the_first(self, counted: dict) -> int:
@@ -112,7 +114,7 @@ class Pause(unittest.TestCase):
             support.until(lambda: self.ports()["far", "near"]["charged_bytes"] > 50_000)
             self.await_count("far", "slow", "tx_packets_total", 2000)
         self.await_rest()
-        counted = self.counted()
+        counted = self.counted(self.at_rest)
         self.assertEqual(self.losses_behind_the_first(counted), 0, counted)
         self.assertEqual(counted["far", "near"]["tx_pause_packets_total"],
                          counted["near", "far"]["rx_pause_packets_total"])
@@ -151,7 +153,7 @@ class Pause(unittest.TestCase):
             self.await_overload()
             self.assertTrue(any(self.trickles_past() for _ in range(TRIES)))
         self.await_rest()
-        counted = self.counted()
+        counted = self.counted(self.at_rest)
         self.assertEqual(self.losses_behind_the_first(counted), 0, counted)
 
     def test_only_the_priorities_that_are_named_are_held_back(self):
@@ -165,7 +167,7 @@ class Pause(unittest.TestCase):
         with self.blast("sender", SLOW, CS7, 40):
             self.await_overload()
         self.await_rest()
-        counted = self.counted()
+        counted = self.counted(self.at_rest)
         self.assertEqual(self.losses_behind_the_first(counted), 0, counted)
 
     def test_without_classes_all_wait(self):
@@ -174,7 +176,7 @@ class Pause(unittest.TestCase):
             self.await_overload()
             sent = self.trickle(500)
         self.await_rest()
-        counted = self.counted()
+        counted = self.counted(self.at_rest)
         self.assertEqual(self.losses_behind_the_first(counted), 0, counted)
         self.assertLess(counted["far", "quick"]["tx_packets_total"], sent)
 
