@@ -12,6 +12,7 @@
 #include "host/protocol.h"
 #include "options_raw.h"
 #include "parameters.h"
+#include "reference.h"
 #include "units.h"
 #include "unknown_command.h"
 
@@ -247,13 +248,7 @@ int end(const CLI::App& app, const CLI::ParseError& error) {
 Parsed parse(int argc, char** argv) {
   CLI::App app("Measures collectives of Tributary and verifies every element.", "tributary-bench");
   app.set_version_flag("--version", TRIBUTARY_VERSION);
-  app.add_flag_callback(
-      "--reference",
-      [] {
-        std::fputs(reference_text().c_str(), stdout);
-        throw CLI::Success();
-      },
-      "Print the parameters of protocols, as a table, and exit");
+  apps::add_reference(app, "the parameters of protocols", reference_text);
   app.require_subcommand(1);
   Raw raw;
   raw.algorithms = {usual_algorithm()};

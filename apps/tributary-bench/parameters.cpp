@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 
 #include "host/protocol.h"
+#include "reference.h"
 
 namespace tributary::bench {
 namespace {
@@ -56,14 +57,13 @@ void declare(CLI::App& app, const host::HostProtocol& protocol, const host::Para
 }
 
 std::string row_of(const host::HostProtocol& protocol, const host::Parameter& parameter) {
-  std::string row = "|";
-  for (const auto& cell :
-       {"`" + std::string(parameter.name) + "`", "`" + host::variable_of(parameter) + "`",
-        host::wanted(parameter), std::string(parameter.otherwise),
-        std::string(parameter.agreed ? "yes" : ""), meaning_of(protocol, parameter)}) {
-    row += cell.empty() ? " |" : " " + cell + " |";
-  }
-  return row + "\n";
+  const std::string cells[] = {"`" + std::string(parameter.name) + "`",
+                               "`" + host::variable_of(parameter) + "`",
+                               host::wanted(parameter),
+                               std::string(parameter.otherwise),
+                               parameter.agreed ? "yes" : "",
+                               meaning_of(protocol, parameter)};
+  return apps::table_line(cells);
 }
 
 }  // namespace

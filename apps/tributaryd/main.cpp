@@ -12,6 +12,7 @@
 #include "control/socket_file.h"
 #include "end_of_parse.h"
 #include "logging.h"
+#include "reference.h"
 #include "serve.h"
 
 namespace {
@@ -36,14 +37,9 @@ int run(int argc, char** argv) {
   const auto& levels = tributary::control::log_levels;
   app.add_option("--log-level", log_level, "Instead of the configuration's")
       ->check(CLI::IsMember(std::vector<std::string>(levels.begin(), levels.end())));
-  app.add_flag_callback(
-      "--reference",
-      [] {
-        std::fputs(tributary::control::reference_text().c_str(), stdout);
-        throw CLI::Success();
-      },
-      "Print the options of a configuration, but for its top level, and the counters of ports, as "
-      "tables, and exit");
+  tributary::apps::add_reference(
+      app, "the options of a configuration, but for its top level, and the counters of ports",
+      tributary::control::reference_text);
   app.set_version_flag("--version", "tributaryd " TRIBUTARY_VERSION);
   try {
     app.parse(argc, argv);
