@@ -219,16 +219,17 @@ constexpr ListCommand commands[] = {
     {"switch", "Logical switches", "switch.list", switch_columns},
     {"class", "Traffic classes of the ports", "class.list", class_columns},
     {"route", "Routes and their next hops", "route.list", route_columns},
-    {"bfd", "Sessions with next hops", "bfd.list", bfd_columns},
+    {"bfd", "BFD sessions with next hops", "bfd.list", bfd_columns},
     {"fdb", "Stations that the bridges know", "fdb.list", fdb_columns},
     {"vlan", "Interfaces of the router on the bridges", "vlan.list", vlan_columns},
-    {"arp", "Neighbours", "arp.list", neighbour_columns},
+    {"arp", "Neighbours by IPv4", "arp.list", neighbour_columns},
     {"route6", "Routes of IPv6 and their next hops", "route6.list", route6_columns},
     {"neighbour6", "Neighbours by IPv6", "neighbour6.list", neighbour_columns},
     {"job", "Jobs that the engines have seen", "job.list", job_columns},
     {"descriptor", "Blocks that are held now", "descriptor.list", descriptor_columns},
-    {"tree", "Aggregation trees; `tree remove` takes a job's away", "tree.list", tree_columns},
-    {"port", "Ports; `port up` and `port down` set their state", "port.list", port_columns},
+    {"tree", "Aggregation trees, who installed them, and how they stand", "tree.list",
+     tree_columns},
+    {"port", "Ports and their counters", "port.list", port_columns},
 };
 
 }  // namespace

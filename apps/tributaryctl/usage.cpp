@@ -17,7 +17,8 @@ CLI::Validator seconds_between(double least, double most) {
                 : "`" + text + "` is no number of seconds from " + CLI::detail::to_string(least) +
                       " to " + CLI::detail::to_string(most);
   };
-  return {check, "SECONDS"};
+  return {check,
+          "in [" + CLI::detail::to_string(least) + " - " + CLI::detail::to_string(most) + "]"};
 }
 
 CLI::Validator whole_number() {
@@ -25,7 +26,7 @@ CLI::Validator whole_number() {
     const bool good = text.find_first_not_of("0123456789") == std::string::npos;
     return good ? std::string() : "`" + text + "` is no whole number from 0 on";
   };
-  return {check, "NUMBER"};
+  return {check, "whole number"};
 }
 
 }  // namespace tributary::ctl

@@ -35,20 +35,25 @@ std::vector<T> named(const std::string& option, const std::vector<std::string>& 
 }  // namespace
 
 void BlockKind::declare_jobs(CLI::App& app, BlockPlan& plan) {
-  app.add_option("--jobs", plan.jobs, "at the same time")
+  app.add_option("--jobs", plan.jobs, "jobs, or rings, at the same time")
       ->check(CLI::Range(1u, 4096u))
       ->capture_default_str();
   const auto types = std::span(wire::element_type_names).first(wire::built_in_type_count);
-  app.add_option("--type", types_, wire::listed(types) + ", or all: jobs take turns")
+  app.add_option(
+         "--type", types_,
+         wire::listed(types) + ", or all; with commas between: jobs take all combinations in turn")
       ->delimiter(',')
       ->capture_default_str();
-  app.add_option("--op", operators_, wire::listed(wire::operator_names) + ", or all")
+  app.add_option("--op", operators_,
+                 wire::listed(wire::operator_names) + ", or all; with commas between")
       ->delimiter(',')
       ->capture_default_str();
 }
 
 void BlockKind::declare_block_timeout(CLI::App& app) {
-  app.add_option("--block-timeout", block_timeout_, "after which a block counts as lost")
+  app.add_option("--block-timeout", block_timeout_,
+                 "time after which a block counts as lost, at least 1ms")
+      ->type_name("DURATION")
       ->capture_default_str();
 }
 
@@ -60,7 +65,7 @@ void BlockKind::declare_interleave(CLI::App& app, BlockPlan& plan) {
 }
 
 void BlockKind::declare_elements(CLI::App& app, std::uint16_t& elements) {
-  app.add_option("--elements", elements, "in each packet")
+  app.add_option("--elements", elements, "elements in each packet")
       ->check(CLI::Range(1, 9000))
       ->capture_default_str();
 }

@@ -80,12 +80,13 @@ class PlainKind final : public TrafficKind {
 
 void PlainKind::declare(CLI::App& app, Mode mode) {
   if (mode == Mode::pcap) {
-    app.add_option("--count", frames_, "frames")
+    app.add_option("--count", frames_, "frames in the file")
         ->check(CLI::Range(1u, 1u << 24))
         ->capture_default_str();
   }
   app.add_option("--size", size_,
-                 "of frames with check sequence: 64, 64-1518 or imix (7:4:1 of 64, 570, 1518)")
+                 "bytes of a frame with its check sequence: 64, 64-1518 (every size in between, "
+                 "mixed) or imix (7:4:1 of 64, 570 and 1518)")
       ->capture_default_str();
   app.add_option("--flows", flows_, "5-tuples of each path")
       ->check(CLI::Range(1u, PlainTraffic::flows_max))
@@ -100,12 +101,15 @@ void PlainKind::declare(CLI::App& app, Mode mode) {
   app.add_option("--destination-port", destination_port_, destinations)
       ->check(CLI::Range(1, 65535))
       ->capture_default_str();
-  app.add_option("--hosts", hosts_, "behind each port, with addresses of their own")
+  app.add_option("--hosts", hosts_, "hosts behind each port, with addresses of their own")
       ->check(CLI::Range(1u, 1u << 18))
       ->capture_default_str();
   if (mode != Mode::pcap) {
     app.add_option("--path", paths_,
-                   "0:1 is from the first port to the second; default: around all ports");
+                   "path of frames, once for each, up to " +
+                       std::to_string(PlainTraffic::paths_max) +
+                       ": 0:1 is from the first port to the second")
+        ->default_str("around all ports");
   }
 }
 

@@ -30,9 +30,10 @@ std::vector<StationRange> ports_of_files(const StationRange& first, std::uint32_
 
 void TreeKind::declare_trees(CLI::App& app, TreePlan& plan) {
   app.add_option("--workers", workers_,
-                 "of each job, each at another port; default: one at every port")
-      ->check(CLI::Range(1u, Ranks::ranks_max));
-  app.add_option("--first-job", plan.first_job, "number of the first job")
+                 "workers of each job, each at another port (by pcap 8, each with another file)")
+      ->check(CLI::Range(1u, Ranks::ranks_max))
+      ->default_str("one at every port");
+  app.add_option("--first-job", plan.first_job, "number of the first job; others count up")
       ->check(CLI::Range(1u, std::numeric_limits<std::uint32_t>::max()))
       ->capture_default_str();
   app.add_option("--group", group_,
@@ -44,7 +45,8 @@ void TreeKind::declare_trees(CLI::App& app, TreePlan& plan) {
 
 void TreeKind::declare_loop(CLI::App& app, TreePlan& plan) {
   app.add_option("--parent", plan.parent,
-                 "number of the port at which the root is played; default: the switch is the root");
+                 "number of the port at which the root is played, the first being 0")
+      ->default_str("the switch is the root");
   declare_interleave(app, plan);
   declare_block_timeout(app);
 }

@@ -77,17 +77,19 @@ void CanaryTrafficKind::declare(CLI::App& app, Mode mode) {
   if (mode == Mode::pcap) {
     declare_pcap(app);
   }
-  app.add_option("--workers", workers_, "of each job, the leader included; default: 8")
+  app.add_option("--workers", workers_, "workers of each job, the leader included")
+      ->default_str("8")
       ->check(CLI::Range(2u, traffic::Ranks::ranks_max));
-  app.add_option("--first-job", first_job_, "number of the first job; default: drawn");
+  app.add_option("--first-job", first_job_, "number of the first job; others count up")
+      ->default_str("drawn");
   declare_jobs(app, plan_);
   declare_elements(app, plan_.elements);
-  app.add_option("--encapsulation", encapsulation_, "udp or ethernet")
+  app.add_option("--encapsulation", encapsulation_, "of packets; ethernet leaves out IP and UDP")
       ->check(CLI::IsMember({"udp", "ethernet"}))
       ->capture_default_str();
   declare_interleave(app, plan_);
   if (mode != Mode::pcap) {
-    app.add_option("--blocks", plan_.window, "in flight, of each job")
+    app.add_option("--blocks", plan_.window, "blocks in flight, of each job")
         ->check(CLI::Range(1u, 65536u))
         ->capture_default_str();
     declare_block_timeout(app);
@@ -100,8 +102,8 @@ void CanaryTrafficKind::declare_pcap(CLI::App& app) {
       ->capture_default_str();
   app.add_option(
          "--cores", cores_,
-         "of the switch: writes as many files (feed.0.pcap, ...), each with the blocks that "
-         "one core owns")
+         "packet cores of the switch: as many files are written (feed.0.pcap, ...), each with the "
+         "blocks that one core owns")
       ->check(CLI::Range(std::uint16_t{1}, control::queues_max))
       ->capture_default_str();
   app.add_option("--switch", switch_, "IPv4 address of the switch, to which the results go")

@@ -86,28 +86,32 @@ void FlareTrafficKind::declare(CLI::App& app, Mode mode) {
 }
 
 void FlareTrafficKind::declare_pcap(CLI::App& app) {
-  app.add_option("--runs", series_.runs, "of each job; then the files are over")
+  app.add_option("--runs", series_.runs, "runs of each job; then the files are over")
       ->check(CLI::Range(flare_runs_min, 65536u))
       ->capture_default_str();
-  app.add_option("--blocks", series_.blocks, "of each job in each run")
+  app.add_option("--blocks", series_.blocks, "blocks of each job in each run")
       ->check(CLI::Range(1u, 65536u))
       ->capture_default_str();
-  app.add_option("--cores", series_.cores,
-                 "of the switch: writes as many files for each worker, those of the first one "
-                 "first, each with blocks that one core owns")
+  app.add_option(
+         "--cores", series_.cores,
+         "packet cores of the switch: as many files are written for each worker, those of the "
+         "first one first, each with blocks that one core owns")
       ->check(CLI::Range(1u, unsigned{control::queues_max}))
       ->capture_default_str();
 }
 
 void FlareTrafficKind::declare_sparse(CLI::App& app) {
   app.add_option("--density", density_,
-                 "of a block's elements, which each worker brings as pairs of a place and a value, "
-                 "as in 0.01; default: blocks are dense")
-      ->check(CLI::Range(1e-5, 1.0));
-  app.add_option("--shards", shards_, "packets of each contribution to a sparse block; default: 1")
-      ->check(CLI::Range(std::size_t{1}, wire::flare_runs_max));
-  app.add_option("--pairs", pairs_, "in each of these; default: as many as fit")
-      ->check(CLI::Range(1, 9000));
+                 "share of a block's elements, which each worker brings as pairs of a place and a "
+                 "value, as in 0.01")
+      ->check(CLI::Range(1e-5, 1.0))
+      ->default_str("blocks are dense");
+  app.add_option("--shards", shards_, "packets of each contribution to a sparse block")
+      ->check(CLI::Range(std::size_t{1}, wire::flare_runs_max))
+      ->default_str("1");
+  app.add_option("--pairs", pairs_, "pairs in each of these")
+      ->check(CLI::Range(1, 9000))
+      ->default_str("as many as fit");
 }
 
 void FlareTrafficKind::interpret(Conditions& conditions) {

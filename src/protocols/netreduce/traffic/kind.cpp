@@ -47,15 +47,16 @@ class NetReduceTrafficKind final : public traffic::BlockKind {
 void NetReduceTrafficKind::declare(CLI::App& app, Mode mode) {
   if (mode == Mode::pcap) {
     app.add_option("--messages", messages_,
-                   "of each of five runs, the first of which has one packet")
+                   "messages of each of five runs, the first of which has one packet")
         ->check(CLI::Range(1u, 65536u))
         ->capture_default_str();
   }
-  app.add_option("--workers", workers_, "of each ring; default: 8")
+  app.add_option("--workers", workers_, "workers of each ring")
+      ->default_str("8")
       ->check(CLI::Range(2u, traffic::Ranks::ranks_max));
-  app.add_option("--first-ring", plan_.first_ring, "number of the first ring")
+  app.add_option("--first-ring", plan_.first_ring, "number of the first ring; others count up")
       ->capture_default_str();
-  app.add_option("--message-packets", plan_.message_packets, "of each message")
+  app.add_option("--message-packets", plan_.message_packets, "packets of each message")
       ->check(CLI::Range(1u, 8192u))
       ->capture_default_str();
   app.add_option("--path-mtu", plan_.path_mtu, "payload bytes of each packet")

@@ -42,15 +42,16 @@ class PanamaTrafficKind final : public traffic::TreeKind {
 
 void PanamaTrafficKind::declare(CLI::App& app, Mode mode) {
   declare_trees(app, plan_);
-  app.add_option("--trees", plan_.trees, "of each job")
+  app.add_option("--trees", plan_.trees, "trees of each job")
       ->check(CLI::Range(1u, 1024u))
       ->capture_default_str();
   plan_.collective = mode == Mode::pcap ? 8 : plan_.collective;
-  app.add_option("--collective", plan_.collective, "packets of each tree in one")
+  app.add_option("--collective", plan_.collective, "packets of each tree in a collective")
       ->check(CLI::Range(1u, 1u << 30))
       ->capture_default_str();
   if (mode == Mode::pcap) {
-    app.add_option("--collectives", collectives_, "of each job; then the files are over")
+    app.add_option("--collectives", collectives_,
+                   "collectives of each job; then the files are over")
         ->check(CLI::Range(panama_collectives_min, 65536u))
         ->capture_default_str();
     return;
