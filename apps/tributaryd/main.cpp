@@ -38,7 +38,7 @@ int run(int argc, char** argv) {
   app.add_option("--log-level", log_level, "Instead of the configuration's")
       ->check(CLI::IsMember(std::vector<std::string>(levels.begin(), levels.end())));
   tributary::apps::add_reference(
-      app, "the options of a configuration, but for its top level, and the counters of ports",
+      app, "the options of a configuration, but for its top level, counters and drop reasons",
       tributary::control::reference_text);
   app.set_version_flag("--version", "tributaryd " TRIBUTARY_VERSION);
   try {

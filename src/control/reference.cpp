@@ -78,6 +78,16 @@ std::string figures_text(const engine::EngineKind& kind) {
   return text;
 }
 
+std::string port_drop_reasons() {
+  std::string text = "\n## drop reasons of ports\n\n| reason | why |\n|---|---|\n";
+  for (const auto& figure : forwarding::port_figures) {
+    if (!figure.drop_reason.empty()) {
+      text += "| `" + std::string(figure.drop_reason) + "` | " + std::string(figure.help) + " |\n";
+    }
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string reference_text() {
@@ -104,7 +114,7 @@ std::string reference_text() {
     section->describe(tables);
   }
   auto text = to_markdown(tables) + counters_text("port", forwarding::port_figures) +
-              counters_text("traffic class", forwarding::class_figures);
+              counters_text("traffic class", forwarding::class_figures) + port_drop_reasons();
   for (const auto* kind : protocols::engines()) {
     text += figures_text(*kind);
   }

@@ -6,7 +6,8 @@
 namespace tributary::control {
 
 // Writes every option of a configuration, with its default, its range, and whether a reload takes
-// it, and the counters of ports. These are tables of Markdown, of which docs/reference is made.
+// it, and the counters and drop reasons of ports. These are tables of Markdown, of which
+// docs/reference is made.
 std::string reference_text();
 
 }  // namespace tributary::control
