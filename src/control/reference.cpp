@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "control/reference.h"
 
+#include <span>
+#include <vector>
+
 #include "control/config_options.h"
 #include "control/protocol_section.h"
 #include "forwarding/class_queues.h"
 #include "forwarding/port_counters.h"
+#include "packet/fate.h"
 #include "protocols/engines.h"
 
 namespace tributary::control {
@@ -78,12 +82,26 @@ std::string figures_text(const engine::EngineKind& kind) {
   return text;
 }
 
-std::string port_drop_reasons() {
-  std::string text = "\n## drop reasons of ports\n\n| reason | why |\n|---|---|\n";
+std::string reasons_text(const std::string& of, std::span<const DropText> reasons,
+                         const std::string& prefix = "") {
+  std::string text = "\n## drop reasons of " + of + "\n\n| reason | why |\n|---|---|\n";
+  for (const auto& [name, why] : reasons) {
+    text += "| `" + prefix + std::string(name) + "` | " + std::string(why) + " |\n";
+  }
+  return text;
+}
+
+std::string drop_reasons_text() {
+  std::vector<DropText> of_ports;
   for (const auto& figure : forwarding::port_figures) {
     if (!figure.drop_reason.empty()) {
-      text += "| `" + std::string(figure.drop_reason) + "` | " + std::string(figure.help) + " |\n";
+      of_ports.push_back({figure.drop_reason, figure.help});
     }
+  }
+  auto text = reasons_text("every switch", common_drop_reasons) + reasons_text("ports", of_ports);
+  for (const auto* kind : protocols::engines()) {
+    const std::string name(kind->protocol.name);
+    text += reasons_text(name, kind->protocol.drop_reasons, name + "_");
   }
   return text;
 }
@@ -114,11 +132,11 @@ std::string reference_text() {
     section->describe(tables);
   }
   auto text = to_markdown(tables) + counters_text("port", forwarding::port_figures) +
-              counters_text("traffic class", forwarding::class_figures) + port_drop_reasons();
+              counters_text("traffic class", forwarding::class_figures);
   for (const auto* kind : protocols::engines()) {
     text += figures_text(*kind);
   }
-  return text;
+  return text + drop_reasons_text();
 }
 
 }  // namespace tributary::control

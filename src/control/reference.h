@@ -6,7 +6,7 @@
 namespace tributary::control {
 
 // Writes every option of a configuration, with its default, its range, and whether a reload takes
-// it, and the counters and drop reasons of ports. These are tables of Markdown, of which
+// it, the counters of ports, and all drop reasons. These are tables of Markdown, of which
 // docs/reference is made.
 std::string reference_text();
 

@@ -36,7 +36,7 @@ struct Protocol {
   // Returns what all packets of one block have in common; the owning core is a hash of it.
   std::uint64_t (*key)(const Frame& frame);
   // The engine drops packets for these reasons, in the order of its drop::Number.
-  std::span<const std::string_view> drop_reasons;
+  std::span<const DropText> drop_reasons;
   // Returns whether a core that does not own the frame's block may give it to Engine::gather();
   // null: none may.
   bool (*may_gather)(const Frame& frame) = nullptr;

@@ -12,59 +12,65 @@ namespace tributary {
 
 // These are the reasons why a packet went no further. The names are what operators see; a new
 // reason gets a line here and nothing else. Those of a protocol stand in its folder.
-#define TRIBUTARY_DROP_REASONS(X)                                                 \
-  X(truncated)            /* frame shorter than its headers say */                \
-  X(source_group_mac)     /* Ethernet source is a group address */                \
-  X(other_mac)            /* routed port: the frame is for somebody else */       \
-  X(bridge_reserved)      /* 01:80:c2:00:00:0x is not forwarded */                \
-  X(bridge_same_port)     /* destination is where the frame came from */          \
-  X(bridge_no_port)       /* nowhere to flood to */                               \
-  X(bridge_port_security) /* source address that the port may not have */         \
-  X(vlan_not_allowed)     /* of a VLAN that the port does not carry */            \
-  X(vlan_untagged)        /* without a VLAN, and the port has none for that */    \
-  X(vlan_nested)          /* its next tag would be taken for the port's */        \
-  X(unknown_ethertype)    /* for the router itself, of a protocol it lacks */     \
-  X(ip_malformed)         /* version, header length, total length */              \
-  X(ip_checksum)          /* IPv4 header checksum */                              \
-  X(ip_martian)           /* source or destination that cannot be routed */       \
-  X(ip_not_for_us)        /* group or broadcast that the router does not serve */ \
-  X(no_route)             /* no prefix matches */                                 \
-  X(next_hops_down)       /* every next hop's port is down */                     \
-  X(ttl_exceeded)         /* answered with ICMP time exceeded */                  \
-  X(fragmentation_needed) /* larger than the egress MTU */                        \
-  X(icmp_malformed)       /* echo request too short or with a wrong checksum */   \
-  X(arp_malformed)        /* not IPv4 over Ethernet, or not from its sender */    \
-  X(arp_unresolved)       /* next hop did not answer in time */                   \
-  X(arp_queue_full)       /* too many packets wait for the same answer */         \
-  X(bfd_malformed)        /* BFD: not what RFC 5880 accepts */                    \
-  X(bfd_ttl)              /* BFD: TTL or hop limit not 255: from beyond a hop */  \
-  X(bfd_no_session)       /* BFD: from nobody that is watched */                  \
-  X(ip6_malformed)        /* IPv6: version, payload length, extension headers */  \
-  X(ip6_martian)          /* IPv6 source or destination of no use */              \
-  X(ip6_scope)            /* link-local: not from one link to another */          \
-  X(ip6_no_route)         /* no IPv6 prefix matches */                            \
-  X(hop_limit_exceeded)   /* answered with ICMPv6 time exceeded */                \
-  X(packet_too_big)       /* IPv6 packet larger than the egress MTU */            \
-  X(icmp6_malformed)      /* echo request too short or with a wrong checksum */   \
-  X(nd_malformed)         /* neighbour discovery: not as RFC 4861 has it */       \
-  X(nd_unresolved)        /* IPv6 next hop did not answer in time */              \
-  X(nd_queue_full)        /* too many packets wait for the same IPv6 neighbour */ \
-  X(local_unserved)       /* addressed to the switch, no service there */         \
-  X(port_down)            /* egress port has no link */                           \
-  X(no_buffer)            /* packet pool exhausted */                             \
-  X(handover_full)        /* ring to the owning core full */                      \
-  X(no_handler)           /* its operator is a handler that is not loaded here */
+#define TRIBUTARY_DROP_REASONS(X)                                       \
+  X(truncated, "frame shorter than its headers say")                    \
+  X(source_group_mac, "Ethernet source is a group address")             \
+  X(other_mac, "routed port: the frame is for somebody else")           \
+  X(bridge_reserved, "01:80:c2:00:00:0x is not forwarded")              \
+  X(bridge_same_port, "destination is where the frame came from")       \
+  X(bridge_no_port, "nowhere to flood to")                              \
+  X(bridge_port_security, "source address that the port may not have")  \
+  X(vlan_not_allowed, "of a VLAN that the port does not carry")         \
+  X(vlan_untagged, "without a VLAN, and the port has none for that")    \
+  X(vlan_nested, "its next tag would be taken for the port's")          \
+  X(unknown_ethertype, "for the router itself, of a protocol it lacks") \
+  X(ip_malformed, "version, header length, total length")               \
+  X(ip_checksum, "IPv4 header checksum")                                \
+  X(ip_martian, "source or destination that cannot be routed")          \
+  X(ip_not_for_us, "group or broadcast that the router does not serve") \
+  X(no_route, "no prefix matches")                                      \
+  X(next_hops_down, "every next hop's port is down")                    \
+  X(ttl_exceeded, "answered with ICMP time exceeded")                   \
+  X(fragmentation_needed, "larger than the egress MTU")                 \
+  X(icmp_malformed, "echo request too short or with a wrong checksum")  \
+  X(arp_malformed, "not IPv4 over Ethernet, or not from its sender")    \
+  X(arp_unresolved, "next hop did not answer in time")                  \
+  X(arp_queue_full, "too many packets wait for the same answer")        \
+  X(bfd_malformed, "BFD: not what RFC 5880 accepts")                    \
+  X(bfd_ttl, "BFD: TTL or hop limit not 255: from beyond a hop")        \
+  X(bfd_no_session, "BFD: from nobody that is watched")                 \
+  X(ip6_malformed, "IPv6: version, payload length, extension headers")  \
+  X(ip6_martian, "IPv6 source or destination of no use")                \
+  X(ip6_scope, "link-local: not from one link to another")              \
+  X(ip6_no_route, "no IPv6 prefix matches")                             \
+  X(hop_limit_exceeded, "answered with ICMPv6 time exceeded")           \
+  X(packet_too_big, "IPv6 packet larger than the egress MTU")           \
+  X(icmp6_malformed, "echo request too short or with a wrong checksum") \
+  X(nd_malformed, "neighbour discovery: not as RFC 4861 has it")        \
+  X(nd_unresolved, "IPv6 next hop did not answer in time")              \
+  X(nd_queue_full, "too many packets wait for the same IPv6 neighbour") \
+  X(local_unserved, "addressed to the switch, no service there")        \
+  X(port_down, "egress port has no link")                               \
+  X(no_buffer, "packet pool exhausted")                                 \
+  X(handover_full, "ring to the owning core full")                      \
+  X(no_handler, "its operator is a handler that is not loaded here")
 
 enum class DropReason : std::uint8_t {
-#define TRIBUTARY_ENUMERATOR(reason) reason,
+#define TRIBUTARY_ENUMERATOR(reason, why) reason,
   TRIBUTARY_DROP_REASONS(TRIBUTARY_ENUMERATOR)
 #undef TRIBUTARY_ENUMERATOR
 };
 
-inline constexpr std::string_view common_drop_reasons[] = {
-#define TRIBUTARY_NAME(reason) #reason,
-    TRIBUTARY_DROP_REASONS(TRIBUTARY_NAME)
-#undef TRIBUTARY_NAME
+// Operators see the name of a reason; the reference says why, too.
+struct DropText {
+  std::string_view name;
+  std::string_view why;
+};
+
+inline constexpr DropText common_drop_reasons[] = {
+#define TRIBUTARY_TEXT(reason, why) {#reason, why},
+    TRIBUTARY_DROP_REASONS(TRIBUTARY_TEXT)
+#undef TRIBUTARY_TEXT
 };
 
 // The reasons of the protocols come behind these: each protocol has room for some, in the order of

@@ -43,13 +43,14 @@ const engine::Protocol* protocol_over_ethernet(std::uint16_t ethertype) {
 std::vector<std::pair<DropReason, std::string>> drop_reasons() {
   std::vector<std::pair<DropReason, std::string>> all;
   for (std::size_t i = 0; i < std::size(common_drop_reasons); ++i) {
-    all.emplace_back(static_cast<DropReason>(i), common_drop_reasons[i]);
+    all.emplace_back(static_cast<DropReason>(i), common_drop_reasons[i].name);
   }
   for (std::size_t row = 0; row < std::size(kinds); ++row) {
     const auto& protocol = kinds[row]->protocol;
     for (std::size_t i = 0; i < protocol.drop_reasons.size(); ++i) {
-      all.emplace_back(protocol_drop_reason(row, i),
-                       std::string(protocol.name) + "_" + std::string(protocol.drop_reasons[i]));
+      all.emplace_back(
+          protocol_drop_reason(row, i),
+          std::string(protocol.name) + "_" + std::string(protocol.drop_reasons[i].name));
     }
   }
   return all;

@@ -21,7 +21,7 @@ struct [[gnu::packed]] EchoHeader {
   wire::be32 number;
 };
 
-#define TRIBUTARY_ECHO_DROP_REASONS(X) X(truncated) /* shorter than its header */
+#define TRIBUTARY_ECHO_DROP_REASONS(X) X(truncated, "shorter than its header")
 TRIBUTARY_PROTOCOL_DROP_REASONS(echo, TRIBUTARY_ECHO_DROP_REASONS)
 
 // This is the section [switch.echo].

@@ -34,6 +34,6 @@ void EchoEngine::process(std::span<engine::Arrival> burst, Time, engine::Actions
 
 extern const engine::EngineKind engine_kind;
 constexpr engine::EngineKind engine_kind = engine::kind_of<EchoEngine, EchoConfig>(
-    {.name = "echo", .udp_ports = {udp_port, udp_port}, .key = key, .drop_reasons = drop::names});
+    {.name = "echo", .udp_ports = {udp_port, udp_port}, .key = key, .drop_reasons = drop::reasons});
 
 }  // namespace tributary::echo

@@ -173,7 +173,7 @@ TEST(Engines, WhatAParserFindsWrongHasItsReasonInEachProtocol) {
       EXPECT_EQ(names[drop_reason_of(error, row)], prefix + std::string(wire::name(error)));
     }
   }
-  EXPECT_FALSE(begin_as_parse_errors(netreduce::drop::names)) << "which begin with `icrc`";
+  EXPECT_FALSE(begin_as_parse_errors(netreduce::drop::reasons)) << "which begin with `icrc`";
 }
 
 TEST(Engines, CanaryClaimsItsPacketsAndTellsTheirBlock) {

@@ -20,6 +20,6 @@ constexpr engine::EngineKind engine_kind = engine::kind_of<CanaryEngine, CanaryC
      .ethertype = wire::ethertype::canary,
      .not_served = drop::not_served,
      .key = key,
-     .drop_reasons = drop::names});
+     .drop_reasons = drop::reasons});
 
 }  // namespace tributary::canary

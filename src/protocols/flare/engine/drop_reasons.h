@@ -4,25 +4,25 @@
 #include "protocols/drop_reasons.h"
 
 // The engine drops packets for these reasons.
-#define TRIBUTARY_FLARE_DROP_REASONS(X)                                                \
-  X(truncated)  /* shorter than header and elements */                                 \
-  X(oversized)  /* longer than header and elements */                                  \
-  X(version)    /* version of the header */                                            \
-  X(malformed)  /* impossible field, or not to the tree's group */                     \
-  X(crc)        /* damaged on the way */                                               \
-  X(no_tree)    /* of a job whose tree is not installed here */                        \
-  X(wrong_port) /* the tree does not come in by this port */                           \
-  X(mismatch)   /* other workers, window, elements or operator than those before it */ \
-  X(stale)      /* of a block of which everybody has the result */                     \
-  X(stale_run)  /* of a run that is over, or not the one that goes on */               \
-  X(duplicate)  /* that came here before */                                            \
-  X(window)     /* of a new run, but not of its first blocks */                        \
-  X(not_sparse) /* sparse, for a tree that has no sparse blocks */                     \
-  X(shard)      /* of a sparse block: not one of its contribution's shards */
+#define TRIBUTARY_FLARE_DROP_REASONS(X)                                           \
+  X(truncated, "shorter than header and elements")                                \
+  X(oversized, "longer than header and elements")                                 \
+  X(version, "version of the header")                                             \
+  X(malformed, "impossible field, or not to the tree's group")                    \
+  X(crc, "damaged on the way")                                                    \
+  X(no_tree, "of a job whose tree is not installed here")                         \
+  X(wrong_port, "the tree does not come in by this port")                         \
+  X(mismatch, "other workers, window, elements or operator than those before it") \
+  X(stale, "of a block of which everybody has the result")                        \
+  X(stale_run, "of a run that is over, or not the one that goes on")              \
+  X(duplicate, "that came here before")                                           \
+  X(window, "of a new run, but not of its first blocks")                          \
+  X(not_sparse, "sparse, for a tree that has no sparse blocks")                   \
+  X(shard, "of a sparse block: not one of its contribution's shards")
 
 namespace tributary::flare {
 
 TRIBUTARY_PROTOCOL_DROP_REASONS(flare, TRIBUTARY_FLARE_DROP_REASONS)
-static_assert(protocols::begin_as_parse_errors(drop::names));
+static_assert(protocols::begin_as_parse_errors(drop::reasons));
 
 }  // namespace tributary::flare

@@ -28,7 +28,7 @@ constexpr engine::EngineKind engine_kind = engine::kind_of<FlareEngine, FlareCon
     {.name = "flare",
      .udp_ports = {wire::flare_udp_port, wire::flare_udp_port},
      .key = key,
-     .drop_reasons = drop::names,
+     .drop_reasons = drop::reasons,
      .may_gather = may_gather,
      .to_groups = true});
 

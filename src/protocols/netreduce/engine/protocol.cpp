@@ -35,6 +35,6 @@ constexpr engine::EngineKind engine_kind = engine::kind_of<NetReduceEngine, NetR
      .over_ipv6 = true,
      .confirms = is_request,
      .key = key,
-     .drop_reasons = drop::names});
+     .drop_reasons = drop::reasons});
 
 }  // namespace tributary::netreduce

@@ -24,7 +24,7 @@ constexpr engine::EngineKind engine_kind = engine::kind_of<PanamaEngine, PanamaC
      .udp_ports = {wire::panama_udp_port, wire::panama_udp_port},
      .confirms = has_dscp,
      .key = key,
-     .drop_reasons = drop::names,
+     .drop_reasons = drop::reasons,
      .to_groups = true});
 
 }  // namespace tributary::panama
