@@ -123,13 +123,17 @@ void FlareEngine::take_inquiry(Incoming& in) {
 
 // Asks the children whose contributions are missing in a block that gathers.
 void FlareEngine::ask_missing(const Cause& cause) {
-  if (is_time(cause.slot.told, cause.burst.now)) {
-    inquire(cause, cause.slot.header, cause.tree.missing(cause.slot));
-  }
+  inquire(cause, cause.slot.header, cause.tree.missing(cause.slot));
 }
 
+// Asks for a block of which nothing is here no more often than for others, or whoever can send by
+// the parent's port would have each packet multiplied. The time is noted in the slot that the block
+// belongs in: the older one that may be there needs nothing any more.
 void FlareEngine::inquire(const Cause& cause, const wire::FlareHeader& about,
                           std::uint64_t children) {
+  if (!is_time(cause.slot.told, cause.burst.now)) {
+    return;
+  }
   ++cause.tree.counters.inquiries_sent;
   const auto headers = cause.tree.headers_for(inquiry_about(about));
   frames_.send({headers.bytes(), {}, cause.ingress}, cause.tree.config().children, children,

@@ -128,7 +128,9 @@ void SparseEngine::take_inquiry(Incoming& in) {
   constexpr auto sum_flags = wire::FlareHeader::retransmission_bit | wire::FlareHeader::answer_bit;
   ++in.tree.counters.inquiries;
   if (!in.is_of_slot()) {
-    inquire(in, in.header, in.tree.ports().all_children());
+    if (is_time(in.slot.told, in.burst.now)) {  // as for dense blocks
+      inquire(in, in.header, in.tree.ports().all_children());
+    }
   } else if (in.slot.state == SparseSlot::State::done) {
     replay(in, wire::FlareHeader::answer_bit);
   } else if (in.slot.state == SparseSlot::State::summed) {

@@ -203,5 +203,24 @@ TEST_F(FlareRepeats, ASwitchBelowThatKnowsNothingAsksAllBelowIt) {
   EXPECT_EQ(ports_of(sent, FlareKind::result), (Ports{0, parent_port}));
 }
 
+// The window is 4, so that the tree has 8 slots.
+TEST_F(FlareRepeats, WhoeverSendsByTheParentsPortIsNotMultiplied) {
+  const auto tree = leaf_of(3, 4);
+  start({tree});
+  std::size_t sent = 0;
+  for (int i = 0; i < 1000; ++i) {
+    sent += feed(about(from(tree, 0, 500))).size();
+  }
+  EXPECT_EQ(sent, 3u) << "of one block";
+  now += 1ms;
+  for (std::uint64_t block = 1000; block < 2000; ++block) {
+    sent += feed(about(from(tree, 0, block))).size();
+  }
+  EXPECT_EQ(sent, 3u + 8 * 3) << "of any blocks";
+  EXPECT_EQ(harness->figure("inquiries_sent_total"), 9u);
+  now += 1ms;
+  EXPECT_EQ(ports_of(feed(about(from(tree, 0, 500))), FlareKind::inquiry), (Ports{0, 1, 2}));
+}
+
 }  // namespace
 }  // namespace tributary::flare

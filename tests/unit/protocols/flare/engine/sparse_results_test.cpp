@@ -108,6 +108,18 @@ TEST_F(SparseResults, AnInquiryIsAnsweredByWhatThereIs) {
   EXPECT_TRUE(SeenShard(sent[0]).header().answers());
 }
 
+TEST_F(SparseResults, WhoeverSendsByTheParentsPortIsNotMultiplied) {
+  const auto tree = with_sparse_window(leaf_of(3, 4));
+  start({tree});
+  std::size_t sent = 0;
+  for (int i = 0; i < 1000; ++i) {
+    sent += feed(about(sparse_from(tree, 0, 500))).size();
+  }
+  EXPECT_EQ(sent, 3u);
+  now += 1ms;
+  EXPECT_EQ(feed(about(sparse_from(tree, 0, 500))).size(), 3u);
+}
+
 // A switch below has spilled, was restarted, and has added up in another order since.
 TEST_F(SparseResults, ShardsOfTwoEditionsAreNeverInOneSum) {
   const auto tree = with_sparse_window(leaf_of(2, 4));
