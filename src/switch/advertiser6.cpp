@@ -5,6 +5,7 @@
 #include <chrono>
 #include <utility>
 
+#include "switch/leads_to.h"
 #include "wire/checksum.h"
 #include "wire/key.h"
 
@@ -180,11 +181,13 @@ void Advertiser6::solicit(Link& link, Time now) {
 }
 
 void Advertiser6::hurry(PortIndex port) {
-  if (auto* const link = find(port)) {
-    link->initial = 0;
-    link->due = link->not_before;
-    refresh_deadline();
+  for (auto& link : links_) {
+    if (leads_to(port, link.interface, interfaces_, bridge_.vlans())) {
+      link.initial = 0;
+      link.due = link.not_before;
+    }
   }
+  refresh_deadline();
 }
 
 void Advertiser6::expire(Time now) {

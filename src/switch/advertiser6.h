@@ -38,7 +38,8 @@ class Advertiser6 {
 
   void expire(Time now);
   Time deadline() const { return deadline_; }
-  // The link of a routed port came up, so its hosts need not wait for the next advertisement.
+  // The link of a port came up, so the hosts behind it, and with them all of its VLANs, need not
+  // wait for the next advertisement.
   void hurry(PortIndex port);
   // Hosts on interfaces that do not advertise any more are told so by the next expire().
   void reconfigure(const SwitchConfig& config);

@@ -5,6 +5,8 @@
 #include <chrono>
 #include <utility>
 
+#include "switch/leads_to.h"
+
 namespace tributary::switching {
 namespace {
 
@@ -57,20 +59,11 @@ void Announcer::announce() {
 
 void Announcer::hurry(PortIndex port) {
   for (auto& speech : speeches_) {
-    if (concerns(speech, port)) {
+    if (leads_to(port, speech.interface, interfaces_, bridge_.vlans())) {
       speech.left = announcements;
     }
   }
   refresh_deadline();
-}
-
-bool Announcer::concerns(const Speech& speech, PortIndex port) const {
-  if (!interfaces_.port(port).bridged()) {
-    return speech.interface == port;
-  }
-  const auto* const on_bridge = interfaces_.find_on_bridge(speech.interface);
-  return forwarding::is_on_bridge(speech.interface) && on_bridge != nullptr &&
-         bridge_.vlans().carries(port, on_bridge->vid);
 }
 
 void Announcer::reconfigure() {

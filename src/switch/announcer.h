@@ -48,7 +48,6 @@ class Announcer {
   };
 
   static std::vector<Speech> speeches_of(const Interfaces& interfaces);
-  bool concerns(const Speech& speech, PortIndex port) const;
   void refresh_deadline();
 
   const Interfaces& interfaces_;

@@ -241,6 +241,32 @@ TEST(Advertiser6, TellsTheHostsOfAVlan) {
   EXPECT_EQ(rows[0].solicitations, 1u);
 }
 
+TEST(Advertiser6, TellsTheVlansOfAPortWhoseLinkComesUp) {
+  auto config = advertised_vlan();
+  config.bridge_address.reset();
+  SwitchBench bench(config);
+  settle(bench);
+  bench.device().set_port_up(access_10, false);
+  bench.device().set_port_up(access_10, true);
+  EXPECT_TRUE(await(bench, 20s).empty()) << "VLAN 10 is not told of a router";
+  bench.device().set_port_up(access_20, false);
+  bench.device().set_port_up(access_20, true);
+  EXPECT_EQ(sent(told(bench, 0s)), (Exits{{access_20, no_tag}, {trunk, 20}, {native, 20}}));
+  settle(bench, 3);
+}
+
+TEST(Advertiser6, IsNotHurriedByALinkThatComesAndGoes) {
+  SwitchBench bench(advertised_vlan());
+  settle(bench);
+  std::size_t frames = 0;
+  for (int i = 0; i < 100; ++i) {
+    bench.device().set_port_up(access_20, false);
+    bench.device().set_port_up(access_20, true);
+    frames += told(bench, 100ms).size();
+  }
+  EXPECT_EQ(frames, 3u * 4) << "three frames every three seconds";
+}
+
 TEST(Advertiser6, TellsTheHostsOfABridge) {
   switching::SwitchConfig config;
   config.ports = {bridged_port("a", 0), bridged_port("b", 1)};
@@ -248,6 +274,10 @@ TEST(Advertiser6, TellsTheHostsOfABridge) {
   config.bridge_advertise6 = true;
   SwitchBench bench(config);
   EXPECT_EQ(sent(bench.advance(0s)), (Exits{{0, no_tag}, {1, no_tag}}));
+  settle(bench, 3);
+  bench.device().set_port_up(1, false);
+  bench.device().set_port_up(1, true);
+  EXPECT_EQ(sent(told(bench, 0s)), (Exits{{0, no_tag}, {1, no_tag}}));
 }
 
 TEST(Advertiser6, OneCoreTellsThemAndHearsOfItFromTheOthers) {
