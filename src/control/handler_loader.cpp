@@ -61,29 +61,26 @@ HandlerLoader::Outcome HandlerLoader::load(const HandlerConfig& wanted) {
 }
 
 HandlerLoader::Outcome HandlerLoader::unload(unsigned number) {
-  return row_of(number) ? unload_all({number}) : Outcome{};
-}
-
-HandlerLoader::Outcome HandlerLoader::unload_all(const Numbers& numbers) {
-  if (numbers.empty()) {
+  if (!row_of(number)) {
     return {};
   }
-  auto& table = reduce::handlers();
-  for (const auto number : numbers) {
-    table.close(number);  // or it was closed before, when a core was late
-  }
+  reduce::handlers().close(number);  // or it was closed before, when a core was late
   if (const auto passed = wait_for_cores_(); !passed) {
-    return tl::make_unexpected("closed, but not unloaded: " + join(numbers, called) + "; " +
+    return tl::make_unexpected("closed, but not unloaded: " + called(number) + "; " +
                                passed.error());
   }
-  for (const auto number : numbers) {
-    retired_.push_back(table.take(number));
+  take_all({number});
+  return {};
+}
+
+void HandlerLoader::take_all(const Numbers& closed) {
+  for (const auto number : closed) {
+    retired_.push_back(reduce::handlers().take(number));
     of_file_.reset(number);
   }
   if (wait_for_cores_()) {
     retired_.clear();
-  }
-  return {};  // nobody finds what is retired, and it goes with what is unloaded next
+  }  // else nobody finds what is retired, and it goes with what is unloaded next
 }
 
 tl::expected<HandlerLoader::Handler, std::string> HandlerLoader::replacement(
@@ -107,6 +104,10 @@ tl::expected<HandlerLoader::Change, std::string> HandlerLoader::change_to(
   Change change;
   auto unwanted = of_file_;
   for (const auto& wanted : file) {
+    if (change.named.test(wanted.number)) {
+      return tl::make_unexpected(called(wanted.number) + " is given twice; choose another number");
+    }
+    change.named.set(wanted.number);
     auto handler = replacement(wanted);
     if (!handler) {
       return tl::unexpected(handler.error());
@@ -129,22 +130,44 @@ HandlerLoader::Outcome HandlerLoader::check(const std::vector<HandlerConfig>& fi
   return change_to(file).map([](const auto&) {});
 }
 
+// No handler is refused once the cores have passed: each number is free then, and comes once.
 HandlerLoader::Outcome HandlerLoader::apply(const std::vector<HandlerConfig>& file) {
   auto change = change_to(file);
   if (!change) {
     return tl::unexpected(change.error());
   }
-  if (const auto unloaded = unload_all(change->going); !unloaded) {
+  if (auto unloaded = unload_all(change->going); !unloaded) {
     return unloaded;
   }
   for (auto& [number, handler] : change->coming) {
-    if (const auto loaded = reduce::handlers().load(number, std::move(handler)); !loaded) {
+    if (auto loaded = reduce::handlers().load(number, std::move(handler)); !loaded) {
       return loaded;
     }
   }
-  for (const auto& wanted : file) {
-    of_file_.set(wanted.number);
+  of_file_ |= change->named;
+  return {};
+}
+
+// Unloads all of them or none.
+HandlerLoader::Outcome HandlerLoader::unload_all(const Numbers& numbers) {
+  if (numbers.empty()) {
+    return {};
   }
+  auto& table = reduce::handlers();
+  Numbers closed;
+  for (const auto number : numbers) {
+    if (table.close(number)) {  // or it was closed before, by hand
+      closed.push_back(number);
+    }
+  }
+  if (const auto passed = wait_for_cores_(); !passed) {
+    for (const auto number : closed) {
+      table.reopen(number);
+    }
+    return tl::make_unexpected("nothing was changed, as these cannot be unloaded yet: " +
+                               join(numbers, called) + "; " + passed.error());
+  }
+  take_all(numbers);
   return {};
 }
 

@@ -47,14 +47,16 @@ class HandlerLoader {
   // Says why apply() would refuse `file`, but for packet cores that are late.
   Outcome check(const std::vector<HandlerConfig>& file) const;
   // Makes what was loaded by the file before into what it says now, and leaves alone what was
-  // loaded by hand. If it is refused nothing has changed, unless a packet core is late: then what
-  // had to go stays closed, and nothing was loaded.
+  // loaded by hand. If it is refused, nothing has changed: where a packet core is late, what had to
+  // go was closed only until then.
   Outcome apply(const std::vector<HandlerConfig>& file);
 
  private:
   using Handler = std::unique_ptr<reduce::Handler>;
   using Numbers = std::vector<unsigned>;
+  using NumberSet = std::bitset<wire::handlers_max>;
   struct Change {
+    NumberSet named;  // by the file
     Numbers going;
     std::vector<std::pair<unsigned, Handler>> coming;
   };
@@ -63,10 +65,12 @@ class HandlerLoader {
   // Returns the handler for a number that may have it; null if it is there already.
   tl::expected<Handler, std::string> replacement(const HandlerConfig& wanted) const;
   Outcome unload_all(const Numbers& numbers);
+  // Destroys handlers that were closed, once all cores have passed a point.
+  void take_all(const Numbers& closed);
 
   std::string directory_;
   Quiescence wait_for_cores_;
-  std::bitset<wire::handlers_max> of_file_;
+  NumberSet of_file_;
   // These were taken out, but a core that was late may still be in one of them.
   std::vector<Handler> retired_;
 };

@@ -9,6 +9,17 @@ namespace tributary::reduce {
 
 constinit std::array<HandlerSlot, wire::handlers_max> handler_slots{};
 
+namespace {
+
+// Lets cores find a handler that can combine. The type is stored last, so that a core that finds it
+// finds the rest.
+void show(HandlerSlot& slot, const Handler& handler) {
+  slot.mark.store(handler.mark(), std::memory_order_release);
+  slot.type.store(static_cast<std::uint8_t>(handler.type()), std::memory_order_release);
+}
+
+}  // namespace
+
 tl::expected<void, std::string> HandlerTable::load(unsigned number,
                                                    std::unique_ptr<Handler> handler) {
   if (number >= wire::handlers_max) {
@@ -24,12 +35,10 @@ tl::expected<void, std::string> HandlerTable::load(unsigned number,
   }
   entry = {std::move(handler), false};
   const Handler& loaded = *entry.handler;
-  // The type is stored last, so that a core that finds it finds the rest.
   auto& slot = handler_slots[number];
   const auto size_class = HandlerSlot::size_class(wire::element_bytes(loaded.type()));
   slot.running[size_class].store(&loaded, std::memory_order_release);
-  slot.mark.store(loaded.mark(), std::memory_order_release);
-  slot.type.store(static_cast<std::uint8_t>(loaded.type()), std::memory_order_release);
+  show(slot, loaded);
   return {};
 }
 
@@ -42,6 +51,13 @@ bool HandlerTable::close(unsigned number) {
   handler_slots[number].type.store(HandlerSlot::no_type, std::memory_order_release);
   handler_slots[number].mark.store(0, std::memory_order_release);
   return true;
+}
+
+void HandlerTable::reopen(unsigned number) {
+  if (number < wire::handlers_max && entries_[number].closed) {
+    entries_[number].closed = false;
+    show(handler_slots[number], *entries_[number].handler);
+  }
 }
 
 std::unique_ptr<Handler> HandlerTable::take(unsigned number) {

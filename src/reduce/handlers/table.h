@@ -35,6 +35,8 @@ class HandlerTable {
   // From now on find_kernel does not find the handler, and its mark counts as 0. It still combines,
   // for those that found it before. Returns false if there is none, or it was closed before.
   bool close(unsigned number);
+  // Undoes close(), for a handler that is to stay after all.
+  void reopen(unsigned number);
   // Returns the handler if it is closed, else null: no call of combine() begins from now on.
   std::unique_ptr<Handler> take(unsigned number);
 

@@ -196,15 +196,41 @@ TEST_F(HandlerLoaderTest, a_file_loads_again_what_was_unloaded_by_hand) {
   EXPECT_TRUE(is_found(7));
 }
 
-TEST_F(HandlerLoaderTest, a_reload_that_met_a_late_core_can_be_said_again) {
-  ASSERT_TRUE(loader_.apply({expression(7)}));
+TEST_F(HandlerLoaderTest, a_file_that_names_a_number_twice_changes_nothing) {
+  ASSERT_TRUE(loader_.apply({expression(1)}));
+  const std::vector<HandlerConfig> twice{expression(2), expression(3),
+                                         expression(3, "acc = max(acc, in)")};
+  EXPECT_FALSE(loader_.check(twice));
+  const auto applied = loader_.apply(twice);
+  ASSERT_FALSE(applied);
+  EXPECT_THAT(applied.error(), HasSubstr("handler 3 is given twice"));
+  EXPECT_THAT(numbers(), ElementsAre(1));
+}
+
+TEST_F(HandlerLoaderTest, a_reload_that_meets_a_late_core_changes_nothing) {
+  ASSERT_TRUE(loader_.apply({expression(6), expression(7)}));
+  const auto mark = reduce::mark_of(wire::handler_operator(7));
   points_until_late_ = 0;
-  EXPECT_FALSE(loader_.apply({expression(8)}));
-  EXPECT_THAT(numbers(), ElementsAre(7));
-  EXPECT_TRUE(loader_.list()[0].handler.closed);
+  const auto applied = loader_.apply({expression(8)});
+  ASSERT_FALSE(applied);
+  EXPECT_THAT(applied.error(), HasSubstr("handler 6, handler 7; "));
+  EXPECT_THAT(applied.error(), HasSubstr("CPU 3"));
+  EXPECT_THAT(numbers(), ElementsAre(6, 7));
+  EXPECT_TRUE(is_found(6));
+  EXPECT_TRUE(is_found(7));
+  EXPECT_EQ(reduce::mark_of(wire::handler_operator(7)), mark);
   points_until_late_ = 2;
-  EXPECT_TRUE(loader_.apply({expression(8)}));
+  EXPECT_TRUE(loader_.apply({expression(8)})) << "it can be said again";
   EXPECT_THAT(numbers(), ElementsAre(8));
+}
+
+TEST_F(HandlerLoaderTest, a_reload_that_meets_a_late_core_opens_nothing_that_was_closed_by_hand) {
+  ASSERT_TRUE(loader_.apply({expression(6), expression(7)}));
+  points_until_late_ = 0;
+  ASSERT_FALSE(loader_.unload(7));
+  ASSERT_FALSE(loader_.apply({}));
+  EXPECT_TRUE(is_found(6));
+  EXPECT_FALSE(is_found(7));
 }
 
 }  // namespace

@@ -126,6 +126,19 @@ TEST_F(Handlers, ClosedOneCombinesForThoseWhoFoundIt) {
   EXPECT_EQ(spy.elements(), 1u);
 }
 
+TEST_F(Handlers, ReopenedOneIsFoundAsBefore) {
+  load(9, ElementType::i8, 123);
+  handlers().reopen(9);
+  EXPECT_TRUE(handlers().close(9));
+  handlers().reopen(9);
+  EXPECT_NE(find(ElementType::i8, 9), nullptr);
+  EXPECT_EQ(mark(9), 123u);
+  EXPECT_EQ(handlers().take(9), nullptr) << "it is open";
+  handlers().reopen(10);
+  handlers().reopen(64);
+  EXPECT_EQ(find(ElementType::i8, 10), nullptr);
+}
+
 TEST_F(Handlers, TakenOneCombinesNothing) {
   const auto& spy = load(9, ElementType::i8);
   const Kernel* before = find(ElementType::i8, 9);
