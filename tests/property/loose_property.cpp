@@ -302,7 +302,7 @@ void Schedule::end(std::uint32_t rank, const std::vector<std::uint64_t>& sums) {
 void Schedule::check_end() {
   for (auto& worker : workers_) {
     require(worker.rounds.is_over(), "it is not over for all ranks");
-    arrive(worker);
+    require(worker.backlog.empty(), "it is over, and a rank has not applied all sums");
     require(worker.replica == all_, "the replicas differ");
   }
 }

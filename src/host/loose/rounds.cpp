@@ -99,7 +99,8 @@ Standing Rounds::standing(bool at_rest) const {
                finished_,
                at_rest && is_pulling(),
                at_rest && is_asked(),
-               spoken_.closed || (closed_ && at_rest),
+               closed_,
+               spoken_.applied || (closed_ && at_rest),
                std::vector<bool>(layers_)};
   for (std::size_t layer = 0; inside_ && layer < layers_; ++layer) {
     now.offers[layer] = own_[layer] == Own::offered;
@@ -145,7 +146,8 @@ bool Rounds::is_sound(std::uint32_t rank, const Standing& now) const {
   const bool has_finished = exchanged(rank) == layers_;
   const bool goes_on = (now.finished == then.finished + (has_finished ? 1 : 0)) &&
                        (now.entered == now.finished || now.entered == now.finished + 1) &&
-                       now.entered >= then.entered && now.closed >= then.closed;
+                       now.entered >= then.entered && now.closed >= then.closed &&
+                       now.closed >= now.applied;
   const bool may_want = !now.wants || (pulling_.has(rank) && !now.gives);
   const bool may_offer = now.is_inside() && !now.closed;
   if (!goes_on || !may_want) {
@@ -235,6 +237,7 @@ void Rounds::end() {
     ++finished_;
   }
   spoken_.gives = false;
+  spoken_.applied = spoken_.applied && sums_.empty();
   ++rounds_;
 }
 
@@ -269,7 +272,7 @@ void Rounds::settle_pull(std::uint32_t rank) {
 
 bool Rounds::is_over() const {
   return pulling_.empty() && std::all_of(heard_.begin(), heard_.end(),
-                                         [](const Standing& standing) { return standing.closed; });
+                                         [](const Standing& standing) { return standing.applied; });
 }
 
 // Returns how many iterations a rank is done with, as far as others wait for it.

@@ -64,9 +64,7 @@ class Rounds {
   bool is_pulling() const { return pulling_.has(rank_); }
   // Tells whether this rank has to give its parameters before it goes on.
   bool is_asked() const;
-  // This rank begins no iteration any more. In one, it leaves out what is in no sum yet. Others
-  // hear of it once it is at rest, so that who cannot apply its last sum says so before all have
-  // closed.
+  // This rank begins no iteration any more. In one, it leaves out what is in no sum yet.
   void close();
   // Returns the ranks that this one waits for, as far as it knows.
   std::vector<std::uint32_t> awaited() const;
@@ -88,7 +86,8 @@ class Rounds {
   const std::vector<Sum>& sums() const { return sums_; }
   void end();
 
-  // Tells whether all ranks have closed, and none lacks parameters.
+  // Tells whether all ranks have closed, and have applied every sum, and none lacks parameters. So
+  // a rank that cannot apply one still has the others to tell.
   bool is_over() const;
   std::uint64_t rounds() const { return rounds_; }  // that have ended
   const GeiMatrix& gei() const { return gei_; }

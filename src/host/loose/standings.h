@@ -14,9 +14,10 @@ struct Standing {
   // The rank has entered so many iterations, and is done with so many: one less while it is in one.
   std::uint64_t entered = 0;
   std::uint64_t finished = 0;
-  bool wants = false;   // it waits for another rank's parameters
-  bool gives = false;   // it is between two iterations, with every sum so far in its parameters
-  bool closed = false;  // it enters no more of them
+  bool wants = false;    // it waits for another rank's parameters
+  bool gives = false;    // it is between two iterations, with every sum so far in its parameters
+  bool closed = false;   // it enters no more of them
+  bool applied = false;  // it has closed, and every sum so far is in its parameters
   std::vector<bool> offers;  // of each layer, whether it has a gradient for a sum
 
   bool is_inside() const { return entered > finished; }
@@ -39,7 +40,7 @@ class StandingWords {
     place[0] = standing.entered;
     place[1] = standing.finished;
     place[2] = (standing.wants ? wants : 0) | (standing.gives ? gives : 0) |
-               (standing.closed ? closed : 0);
+               (standing.closed ? closed : 0) | (standing.applied ? applied : 0);
     for (std::size_t layer = 0; layer < layers_; ++layer) {
       place[offers_at + layer / 64] |= std::uint64_t{standing.offers[layer]} << (layer % 64);
     }
@@ -52,6 +53,7 @@ class StandingWords {
                       (place[2] & wants) != 0,
                       (place[2] & gives) != 0,
                       (place[2] & closed) != 0,
+                      (place[2] & applied) != 0,
                       std::vector<bool>(layers_)};
     for (std::size_t layer = 0; layer < layers_; ++layer) {
       standing.offers[layer] = (place[offers_at + layer / 64] >> (layer % 64) & 1) != 0;
@@ -65,6 +67,7 @@ class StandingWords {
   static constexpr std::uint64_t wants = 1;
   static constexpr std::uint64_t gives = 2;
   static constexpr std::uint64_t closed = 4;
+  static constexpr std::uint64_t applied = 8;
   static constexpr std::size_t offers_at = 3;
 
   std::size_t layers_;

@@ -119,7 +119,8 @@ class GradientExchange {
   // was dropped.
   Result<bool> finish();
   // Says that this rank trains no more; within an iteration, it leaves out what is in no sum yet.
-  // Waits for the other ranks to close, and applies their sums.
+  // Waits for the other ranks to close, and applies their sums; without an error, all ranks have
+  // done so.
   Result<void> close();
 
   // Tells whose gradients are in sums, for the last GeiMatrix::rows_max iterations.

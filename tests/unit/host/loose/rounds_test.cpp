@@ -258,6 +258,28 @@ TEST(Rounds, AreNotOverBeforeWhoClosesHasAppliedItsSums) {
   EXPECT_TRUE(world[1].is_over());
 }
 
+// Rank 0 trains no more, and applies the sums of those that do.
+TEST(Rounds, AreNotOverBeforeWhoHasClosedEarlierHasAppliedTheSumsOfOthers) {
+  for (const auto& rule : {bsp(1), ssp(1, 1), dropping(1, 1), asp(1)}) {
+    World world(2, 1, rule);
+    world[0].close();
+    world.round();
+    world.enter(1, 0);
+    world.offer_all(1);
+    world.round();
+    ASSERT_EQ(world.sums(), "0: 1");
+    world[1].close();
+    world.round({0});
+    EXPECT_FALSE(world[0].is_over());
+    EXPECT_FALSE(world[1].is_over());
+    EXPECT_FALSE(world[0].has_news(false)) << "what it has not applied is nothing to hurry for";
+    EXPECT_TRUE(world[0].has_news(true));
+    world.round();
+    EXPECT_TRUE(world[0].is_over());
+    EXPECT_TRUE(world[1].is_over());
+  }
+}
+
 // A rank closes while it still applies sums that came before it fell behind.
 TEST(Rounds, AreNotOverBeforeWhoIsBehindHasParameters) {
   World world(2, 1, asp(1));
@@ -292,6 +314,7 @@ TEST(Rounds, WordsThatNoRankHasAreRefused) {
   EXPECT_TRUE(refused(5, 1));
   EXPECT_TRUE(refused(6, 1));  // wants
   EXPECT_FALSE(refused(6, 4));
+  EXPECT_TRUE(refused(6, 8));  // it has applied all sums, and has not closed
   EXPECT_TRUE(refused(7, 1));  // a gradient of no iteration
 }
 
