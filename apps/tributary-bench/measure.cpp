@@ -180,10 +180,11 @@ std::unique_ptr<Sample> sample_of(const Options& options, const Problem& problem
 
 Result<Totals> totals_of(Communicator& communicator) {
   auto own = communicator.statistics();
-  auto sums = addends_of(own);
-  return communicator.ring_allreduce(std::span(sums), wire::Operator::sum).map([&] {
-    return totals_of(std::move(own), sums);
-  });
+  auto sums = numbers_of(own, Merge::sum);
+  auto least = numbers_of(own, Merge::least);
+  return communicator.ring_allreduce(std::span(sums), wire::Operator::sum)
+      .and_then([&] { return communicator.ring_allreduce(std::span(least), wire::Operator::min); })
+      .map([&] { return totals_of(std::move(own), sums, least); });
 }
 
 }  // namespace tributary::bench

@@ -13,10 +13,6 @@ namespace {
 constexpr std::size_t title_width = 21;
 constexpr std::size_t line_width = 100;
 
-const std::uint64_t* counter_of(const Figure& figure) {
-  return figure.merge == Merge::sum ? std::get_if<std::uint64_t>(&figure.value) : nullptr;
-}
-
 std::array<const Figures*, 2> parts_of(const CommunicatorStatistics& of) {
   return {&of.general, &of.carried.figures};
 }
@@ -59,25 +55,29 @@ void add_lines(std::vector<std::string>& lines, std::string title, const Figures
 
 }  // namespace
 
-std::vector<std::int64_t> addends_of(const CommunicatorStatistics& of) {
-  std::vector<std::int64_t> addends;
+std::vector<std::int64_t> numbers_of(const CommunicatorStatistics& of, Merge merge) {
+  std::vector<std::int64_t> numbers;
   for (const auto* part : parts_of(of)) {
     for (const auto& figure : *part) {
-      if (const auto* counter = counter_of(figure)) {
-        addends.push_back(static_cast<std::int64_t>(*counter));
+      const auto* const number = std::get_if<std::uint64_t>(&figure.value);
+      if (number != nullptr && figure.merge == merge) {
+        numbers.push_back(static_cast<std::int64_t>(*number));
       }
     }
   }
-  return addends;
+  return numbers;
 }
 
-Totals totals_of(CommunicatorStatistics own, std::span<const std::int64_t> sums) {
+Totals totals_of(CommunicatorStatistics own, std::span<const std::int64_t> sums,
+                 std::span<const std::int64_t> least) {
   std::vector<Figure> all_ranks;
   auto sum = sums.begin();
+  auto lowest = least.begin();
   for (const auto* part : parts_of(own)) {
     for (auto figure : *part) {
-      if (counter_of(figure) != nullptr) {
-        figure.value = static_cast<std::uint64_t>(*sum++);
+      if (auto* const number = std::get_if<std::uint64_t>(&figure.value);
+          number != nullptr && figure.merge != Merge::same) {
+        *number = static_cast<std::uint64_t>(figure.merge == Merge::sum ? *sum++ : *lowest++);
       }
       all_ranks.push_back(std::move(figure));
     }

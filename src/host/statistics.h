@@ -16,8 +16,13 @@ namespace tributary {
 // Says what becomes of a figure when those of all ranks are put together.
 enum class Merge : std::uint8_t {
   sum,
-  same,  // it is no quantity: all ranks have the same
+  same,   // it is no quantity: all ranks have the same
+  least,  // it is no counter, but how things stand: the least is what holds up the others
 };
+
+constexpr std::uint64_t merged(Merge how, std::uint64_t known, std::uint64_t other) {
+  return how == Merge::sum ? known + other : how == Merge::least ? std::min(known, other) : known;
+}
 
 // Something that was counted, or some state, by its name: "blocks_in_network", "window".
 struct Figure {

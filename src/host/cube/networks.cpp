@@ -157,19 +157,18 @@ Result<void> CubeNetworks::watch(const std::function<bool()>& is_done) {
 }
 
 Figures CubeNetworks::figures() const {
-  std::vector<Figure> sums;
+  std::vector<Figure> all;
   for (const auto& network : networks_) {
     for (const auto& figure : network.statistics().carried.figures) {
-      const auto known = std::ranges::find(sums, figure.name, &Figure::name);
-      if (known == sums.end()) {
-        sums.push_back(figure);
-      } else if (auto* const sum = std::get_if<std::uint64_t>(&known->value);
-                 sum != nullptr && figure.merge == Merge::sum) {
-        *sum += std::get<std::uint64_t>(figure.value);
+      const auto known = std::ranges::find(all, figure.name, &Figure::name);
+      if (known == all.end()) {
+        all.push_back(figure);
+      } else if (auto* const value = std::get_if<std::uint64_t>(&known->value)) {
+        *value = merged(figure.merge, *value, std::get<std::uint64_t>(figure.value));
       }
     }
   }
-  return Figures(std::move(sums));
+  return Figures(std::move(all));
 }
 
 }  // namespace tributary::host

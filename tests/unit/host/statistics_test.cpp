@@ -25,6 +25,13 @@ TEST(Figures, WhatIsNotThereIsNothing) {
   EXPECT_EQ(figures.value<std::string>("window"), "");
 }
 
+TEST(Figures, ArePutTogetherAsWhatTheyAre) {
+  EXPECT_EQ(merged(Merge::sum, 3, 4), 7u);
+  EXPECT_EQ(merged(Merge::same, 4, 4), 4u);
+  EXPECT_EQ(merged(Merge::least, 3, 4), 3u);
+  EXPECT_EQ(merged(Merge::least, 4, 3), 3u);
+}
+
 TEST(CommunicatorStatistics, HaveGeneralFiguresAndThoseOfTheProtocol) {
   const CommunicatorStatistics statistics{
       {{"collectives_by_ring", std::uint64_t{2}}},

@@ -32,7 +32,7 @@ ProtocolStatistics figures_of(const CanaryStatistics& of) {
       {"fingerprint_rejections", of.fingerprint_rejections},
       {"switch_sums_seen", of.switch_sums_seen},
       {"blocks_marked", of.blocks_marked},
-      {"window", of.window},
+      {"window", of.window, Merge::least},
   };
   of.ignored.add_to(figures);
   figures.add({"stashed", of.stashed});

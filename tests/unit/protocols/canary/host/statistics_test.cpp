@@ -33,6 +33,9 @@ TEST(CanaryStatistics, EachCounterIsOneFigure) {
   }
   EXPECT_EQ(told.figures["blocks_by_hosts"], counted.blocks_by_hosts);
   EXPECT_EQ(told.figures["ignored"], counted.ignored.total());
+  for (const auto& figure : told.figures) {
+    EXPECT_EQ(figure.merge, figure.name == "window" ? Merge::least : Merge::sum) << figure.name;
+  }
 }
 
 }  // namespace
