@@ -81,6 +81,11 @@ class Network {
     workers.push_back(std::move(worker));
   }
 
+  // Puts a packet that no worker has sent on the way to that port of a switch.
+  void inject(std::size_t at, PortIndex port, PacketPtr packet) {
+    put({at, port}, false, std::move(packet));
+  }
+
   // A member that does not obey the cap may stop its own job, but not others.
   bool done() const {
     std::set<std::uint32_t> hampered;
