@@ -141,8 +141,7 @@ struct CommandLine {
     add(app, "status", "The daemon and its cores", [this] { return show_status(options); });
     add(app, "counters",
         "The account of every packet: received = forwarded + absorbed + dropped, for each switch, "
-        "and "
-        "whether it is balanced",
+        "and whether it is balanced",
         [this] { return show_counters(options); });
     add(app, "drops", "Where packets were dropped, and why", [this] {
       return show_drops(options, all);

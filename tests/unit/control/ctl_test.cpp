@@ -130,7 +130,7 @@ TEST_F(CtlTest, an_unknown_command_has_a_neighbour) {
        {std::pair{"prot", "no command `prot`; did you mean `port`?"},
         {"config relaod f.toml", "no command `config relaod`; did you mean `config reload`?"},
         {"port upp s p", "no command `port upp`; did you mean `port up`?"},
-        {"bogosity", "no command `bogosity`; there are switch, class, route"},
+        {"bogosity", "no command `bogosity`; there are status, counters, drops"},
         {"prot --switch leaf1", "no command `prot`; did you mean `port`?"},
         {"status now", "not expected: now"}}) {
     const Ran outcome = run(command);
