@@ -89,8 +89,9 @@ class Ring:
             data += read(connection, count - len(data))
         return data
 
-    def announced_elements(self) -> int:
-        """Of the collective that another rank calls next; this one may do as it does."""
+    def announced_allreduce(self) -> tuple[int, int] | None:
+        """Elements and operator of what another rank calls next, if that is an allreduce; this one may do as it
+        does."""
         with select.epoll() as any_of_them:
             for connection in self._partners.values():
                 any_of_them.register(connection, select.EPOLLIN)
@@ -98,7 +99,8 @@ class Ring:
             descriptor, _ = any_of_them.poll()[0]
         connection = next(one for one in self._partners.values() if one.fileno() == descriptor)
         came = connection.recv(_ANNOUNCEMENT.size, socket.MSG_PEEK | socket.MSG_WAITALL)
-        return _ANNOUNCEMENT.unpack(came)[5]
+        _, collective, _, op, _, count, _ = _ANNOUNCEMENT.unpack(came)
+        return (count, op) if collective == _ALLREDUCE else None
 
 
 def listen(address: str) -> socket.socket:
