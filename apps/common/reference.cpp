@@ -89,7 +89,7 @@ Cells names_of(const Commands& of, const CLI::App& app) {
 
 // CLI11 says "TYPE:CHECK", as in "UINT:UINT in [1 - 64]" or "TEXT:{auto,never,always}". Returns the
 // type, unless it is one of CLI11's own. A flag has none.
-std::string placeholder_of(const CLI::Option& option) {
+std::string value_name_of(const CLI::Option& option) {
   static constexpr std::string_view own[] = {"", "TEXT", "INT", "UINT", "FLOAT"};
   const std::string type = CLI::detail::split(option.get_type_name(), ':').front();
   return std::ranges::find(own, type) != std::end(own) ? "" : " " + type;
@@ -121,7 +121,7 @@ std::string name_of(const CLI::Option& option) {
     names.push_back(as_code("-" + name));
   }
   for (const std::string& name : option.get_lnames()) {
-    names.push_back(as_code("--" + name + placeholder_of(option)));
+    names.push_back(as_code("--" + name + value_name_of(option)));
   }
   return joined(names) + (option.get_required() ? " *" : "");
 }
