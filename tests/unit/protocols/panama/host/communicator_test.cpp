@@ -46,6 +46,12 @@ std::string joined(const std::vector<std::string>& trees) {
   return text;
 }
 
+// Workers bind a source port that their job tells, so tests that run at the same time need jobs of
+// their own.
+std::uint32_t job_of_this_process() {
+  return 77 + process_number();
+}
+
 // Receives what the workers send to the groups, and answers there.
 class Switches {
  public:
@@ -129,7 +135,7 @@ class Switches {
 CommunicatorOptions options_of(std::uint32_t rank, std::uint32_t world_size,
                                const std::vector<std::string>& trees, std::uint16_t port) {
   auto options = options_on_loopback(rank, world_size, port);
-  options.job = 77;
+  options.job = job_of_this_process();
   options.set("trees", joined(trees));
   options.algorithm = "panama";
   return options;
@@ -164,10 +170,10 @@ void expect_reduced(Communicator& communicator, std::size_t count) {
 TEST(PanamaCommunicator, CollectivesOverSockets) {
   constexpr std::uint32_t ranks = 3;
   const auto trees = groups(2);
-  const Switches switches(ranks, ranks, trees, 77, false);
+  const Switches switches(ranks, ranks, trees, job_of_this_process(), false);
   run_world(ranks, trees, [](Communicator& communicator) {
     EXPECT_EQ(communicator.algorithm(), "panama");
-    EXPECT_EQ(communicator.job(), 77u);
+    EXPECT_EQ(communicator.job(), job_of_this_process());
     for (const std::size_t count : {0, 1, 352, 353, 100003}) {
       expect_reduced(communicator, count);
     }
@@ -187,12 +193,13 @@ TEST(PanamaCommunicator, CollectivesOverSockets) {
   });
   const std::uint8_t asked = wire::panama_dscp << 2 | wire::ecn::ect0;
   EXPECT_EQ(switches.ecn_and_dscp(), std::set<std::uint8_t>{asked});
-  EXPECT_TRUE(switches.source_ports().contains(wire::source_port_of(wire::panama_key(77, 0))));
+  const auto key = wire::panama_key(job_of_this_process(), 0);
+  EXPECT_TRUE(switches.source_ports().contains(wire::source_port_of(key)));
 }
 
 TEST(PanamaCommunicator, MarksOfTheIpHeaderReachTheWindow) {
   const auto trees = groups(1);
-  const Switches switches(2, 2, trees, 77, true);
+  const Switches switches(2, 2, trees, job_of_this_process(), true);
   run_world(
       2, trees,
       [](Communicator& communicator) {
@@ -208,7 +215,7 @@ TEST(PanamaCommunicator, MarksOfTheIpHeaderReachTheWindow) {
 // Broadcast and barrier need all ranks, so they do not use trees that may leave some out.
 TEST(PanamaCommunicator, AShareOfTheRanksIsEnoughForASumOnly) {
   const auto trees = groups(1);
-  const Switches switches(3, 2, trees, 77, false);
+  const Switches switches(3, 2, trees, job_of_this_process(), false);
   run_world(
       3, trees,
       [](Communicator& communicator) {
@@ -257,7 +264,7 @@ TEST(PanamaCommunicator, WithoutTreesThatAnswerTheRingIsUsedAndOneLineSaysSo) {
 // that take `delay` for each answer.
 CommunicatorStatistics with_slow_switches(const Change& change, Duration delay = 5ms) {
   const auto trees = groups(1);
-  const Switches switches(3, 3, trees, 77, false, delay);
+  const Switches switches(3, 3, trees, job_of_this_process(), false, delay);
   std::mutex mutex;
   CommunicatorStatistics told;
   run_world(
