@@ -32,26 +32,38 @@ def _bits(rank: int, index: int) -> int:
     return x ^ x >> 31
 
 
-def _signed(bits: int, size: int) -> int:
+@functools.cache
+def _bits_of(rank: int, count: int) -> list[int]:
+    """Of all elements of a vector."""
+    return [_bits(rank, at) for at in range(count)]
+
+
+def _signed(column: list[int], size: int) -> list[int]:
     half = 1 << 8 * size - 1
-    return (bits + half) % (2 * half) - half
+    return [(bits + half) % (2 * half) - half for bits in column]
 
 
-def _integer_bits(op: int, bits: int) -> int:
-    if op == elements.PROD:
-        return bits | 0x11
-    if op == elements.AND:
-        return bits | bits >> 17 | bits >> 35
-    if op == elements.OR:
-        return bits & bits >> 17 & bits >> 35
-    is_rare = bits >> 61 == 0
-    is_true = {elements.LAND: not is_rare, elements.LOR: is_rare, elements.LXOR: bits >> 63 != 0}
-    return bits if is_true.get(op, True) else 0
+def _is_rare(bits: int) -> bool:
+    return bits >> 61 == 0
 
 
-def _float8(op: int, rank: int, at: int, world: int) -> float:
+_INTEGER_BITS = {  # other operators have all bits
+    elements.PROD: lambda bits: bits | 0x11,
+    elements.AND: lambda bits: bits | bits >> 17 | bits >> 35,
+    elements.OR: lambda bits: bits & bits >> 17 & bits >> 35,
+    elements.LAND: lambda bits: 0 if _is_rare(bits) else bits,
+    elements.LOR: lambda bits: bits if _is_rare(bits) else 0,
+    elements.LXOR: lambda bits: bits if bits >> 63 else 0,
+}
+
+
+def _integers(op: int, column: list[int]) -> list[int]:
+    change = _INTEGER_BITS.get(op)
+    return [change(bits) for bits in column] if change else column
+
+
+def _float8(op: int, rank: int, at: int, bits: int, world: int) -> float:
     """Four ranks have what counts, so small that nothing is rounded."""
-    bits = _bits(rank, at)
     counts = (rank - _bits(-1, at) % world) % world < 4
     is_large = bits >> 40 & 1
     if op == elements.PROD:
@@ -61,17 +73,31 @@ def _float8(op: int, rank: int, at: int, world: int) -> float:
     return (bits >> 40) * 2.0 ** -24
 
 
-def _element(element_type: int, op: int, rank: int, at: int, world: int):
-    bits = _bits(rank, at)
-    if elements.is_integer(element_type):
-        return _signed(_integer_bits(op, bits), elements.BYTES[element_type])
-    if elements.is_pair(element_type):
-        return (bits >> 60) - 8, _signed(bits, 4)
-    sign = -1.0 if bits & 1 else 1.0
-    if elements.is_float8(element_type):
-        return sign * _float8(op, rank, at, world)
+def _fraction(op: int, bits: int) -> float:
     fraction = (bits >> 40) * 2.0 ** -24
-    return sign * (_f32(0.75 + _f32(_f32(0.58) * fraction)) if op == elements.PROD else fraction)
+    return _f32(0.75 + _f32(_f32(0.58) * fraction)) if op == elements.PROD else fraction
+
+
+def _sign(bits: int) -> float:
+    return -1.0 if bits & 1 else 1.0
+
+
+def _vector(element_type: int, op: int, rank: int, count: int, world: int) -> list:
+    """What a rank contributes, before it is rounded to the type."""
+    column = _bits_of(rank, count)
+    if elements.is_integer(element_type):
+        return _signed(_integers(op, column), elements.BYTES[element_type])
+    if elements.is_pair(element_type):
+        return list(zip(((bits >> 60) - 8 for bits in column), _signed(column, 4)))
+    if elements.is_float8(element_type):
+        return [_sign(bits) * _float8(op, rank, at, bits, world) for at, bits in enumerate(column)]
+    return [_sign(bits) * _fraction(op, bits) for bits in column]
+
+
+def _thinned(vector: list, rank: int, density: float) -> list:
+    if density >= 1:
+        return vector
+    return [value if _is_present(rank, at, density) else 0 for at, value in enumerate(vector)]
 
 
 def _is_present(rank: int, at: int, density: float) -> bool:
@@ -93,9 +119,10 @@ class Sample:
 
     def __init__(self, element_type: int, op: int, count: int, world: int, density: float = 1.0):
         self._type, self._op = element_type, op
-        self._inputs = [elements.load(element_type, elements.store(element_type, [
-            _element(element_type, op, rank, at, world) if _is_present(rank, at, density) else 0
-            for at in range(count)])) for rank in range(world)]
+        vectors = (_thinned(_vector(element_type, op, rank, count, world), rank, density)
+                   for rank in range(world))
+        self._inputs = [elements.load(element_type, elements.store(element_type, vector))
+                        for vector in vectors]
         self._least, self._most = self._bounds()
 
     def _bounds(self) -> tuple[list, list]:

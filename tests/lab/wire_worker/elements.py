@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Elements and operators. An i4 is a number whose two halves count, a pair is a tuple."""
 
+import bisect
 import math
 import operator
 import struct
@@ -110,8 +111,8 @@ def _float8(element_type: int, value: float) -> int:
     if element_type == F8E5M2 and math.isinf(value):
         return sign | greatest + 1
     numbers = _FLOAT8[element_type]
-    return sign | min(range(greatest + 1),
-                      key=lambda byte: (abs(abs(value) - numbers[byte]), byte & 1))
+    above = bisect.bisect(numbers, abs(value), 0, greatest)  # they grow up to the greatest
+    return sign | min((above - 1, above), key=lambda byte: (abs(abs(value) - numbers[byte]), byte & 1))
 
 
 def _least(a, b):
