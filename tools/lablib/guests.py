@@ -9,10 +9,11 @@ import socket
 import subprocess
 import time
 
-from . import LabError, guest_image, guest_needs, namespaces
+from . import LabError, guest_image, guest_needs, namespaces, processes
 from .description import Guest
 
-_BOOT_TIMEOUT_S = 300.0
+# A guest needs ten seconds of a processor, which it may have to share with thirty busy processes.
+_BOOT_TIMEOUT_S = 500.0
 _IMAGE = "guest.initrd"
 
 
@@ -81,23 +82,31 @@ def _ask(line: socket.socket, answers, command: str) -> tuple[int, str]:
     return int(status), answers.read(int(size)).decode(errors="replace")
 
 
-def await_ready(directory: pathlib.Path, guest: Guest) -> None:
-    """Waits until the guest has booted and is set up."""
-    _await_boot(directory, guest.name)
+def await_ready(directory: pathlib.Path, guest: Guest, qemu: dict) -> None:
+    """Waits until the guest, whose process is `qemu`, has booted and is set up."""
+    _await_boot(directory, guest.name, qemu)
     if guest.setup:
         status, said = run(directory, guest.name, guest.setup)
         if status != 0:
             raise LabError(f"guest {guest.name}: '{guest.setup}' ended with {status}: {said}")
 
 
-def _await_boot(directory: pathlib.Path, name: str) -> None:
+def _await_boot(directory: pathlib.Path, name: str, qemu: dict) -> None:
     # A command that is sent before the guest listens would be answered later.
     console = directory / f"{name}.console"
     until = time.monotonic() + _BOOT_TIMEOUT_S
-    while time.monotonic() < until:
-        with contextlib.suppress(OSError):
-            if b"guest ready" in console.read_bytes():
-                return
+    lives = True
+    while lives and time.monotonic() < until:
+        lives = processes.alive(qemu)
+        if b"guest ready" in _read(console):
+            return
         time.sleep(0.05)
-    raise LabError(f"guest {name} has not booted after {_BOOT_TIMEOUT_S:.0f} s; its console is in "
-                   f"{console}")
+    failure = f"has not booted after {_BOOT_TIMEOUT_S:.0f} s" if lives else "ended while it booted"
+    said = (_read(console) + _read(directory / f"{name}.log")).decode(errors="replace").split("\n")
+    raise LabError(f"guest {name} {failure}; its console and QEMU said last: " + " / ".join(said[-10:]))
+
+
+def _read(path: pathlib.Path) -> bytes:
+    with contextlib.suppress(OSError):
+        return path.read_bytes()
+    return b""

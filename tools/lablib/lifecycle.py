@@ -103,18 +103,20 @@ def _make(lab: Lab, tributaryd: pathlib.Path, build: pathlib.Path,
     for cable in lab.cables:
         namespaces.veth(lab.attachment(cable.a), lab.attachment(cable.b),
                         overrides.mtu or cable.mtu)
-    _start_guests(lab, record, build, overrides)
+    qemus = _start_guests(lab, record, build, overrides)
     for name in lab.switch_hosts():
         namespaces.await_carriers(lab.namespace(name))
     _warn(_write_configurations(lab, record, overrides))
     start_daemons(lab, tributaryd, record)
     for guest in lab.guests:
-        guests.await_ready(directory, guest)
+        guests.await_ready(directory, guest, qemus[guest.name])
 
 
 def _start_guests(lab: Lab, record: dict, build: pathlib.Path,
-                  overrides: daemon_config.Overrides) -> None:
+                  overrides: daemon_config.Overrides) -> dict[str, dict]:
+    """Returns their processes by name."""
     directory = state.directory(lab.name)
+    started = {}
     if lab.guests:
         guests.build_image(directory, lab.guests, build)
     for guest in lab.guests:
@@ -122,8 +124,10 @@ def _start_guests(lab: Lab, record: dict, build: pathlib.Path,
         mtu = overrides.mtu or guest.mtu
         guests.tap(namespace, interface, mtu)
         child = guests.start(namespace, guest, directory, mtu)
-        record["processes"].append(processes.record(child.pid, guest.name))
+        started[guest.name] = processes.record(child.pid, guest.name)
+        record["processes"].append(started[guest.name])
         state.write(lab.name, record)
+    return started
 
 
 def _write_configurations(lab: Lab, record: dict, overrides: daemon_config.Overrides) -> list[str]:
