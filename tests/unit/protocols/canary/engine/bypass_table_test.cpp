@@ -8,7 +8,7 @@
 namespace tributary::canary {
 namespace {
 
-Bypassed child(std::uint8_t number, std::uint64_t key = 1) {
+Bypassed bypassed_child(std::uint8_t number, std::uint64_t key = 1) {
   Bypassed bypassed;
   bypassed.key = key;
   bypassed.child = wire::Ipv4Address(10, 0, 0, number);
@@ -18,36 +18,36 @@ Bypassed child(std::uint8_t number, std::uint64_t key = 1) {
 
 TEST(BypassTable, WhatWasNotedIsTakenOnce) {
   BypassTable table(64, 1);
-  EXPECT_FALSE(table.take(child(1)));
-  table.note(child(1));
-  table.note(child(1));
-  EXPECT_FALSE(table.take(child(2)));
-  EXPECT_TRUE(table.take(child(1)));
-  EXPECT_FALSE(table.take(child(1)));
+  EXPECT_FALSE(table.take(bypassed_child(1)));
+  table.note(bypassed_child(1));
+  table.note(bypassed_child(1));
+  EXPECT_FALSE(table.take(bypassed_child(2)));
+  EXPECT_TRUE(table.take(bypassed_child(1)));
+  EXPECT_FALSE(table.take(bypassed_child(1)));
 }
 
 TEST(BypassTable, TheOldestOfItsSetMakesRoom) {
   BypassTable table(BypassTable::ways, 1);  // one set
   for (std::uint8_t number = 1; number <= BypassTable::ways; ++number) {
-    table.note(child(number));
+    table.note(bypassed_child(number));
   }
-  table.note(child(1));  // is the newest again
-  table.note(child(9));
-  EXPECT_FALSE(table.take(child(2)));
+  table.note(bypassed_child(1));  // is the newest again
+  table.note(bypassed_child(9));
+  EXPECT_FALSE(table.take(bypassed_child(2)));
   for (const auto number : std::array<std::uint8_t, 4>{1, 3, 4, 9}) {
-    EXPECT_TRUE(table.take(child(number))) << int{number};
+    EXPECT_TRUE(table.take(bypassed_child(number))) << int{number};
   }
 }
 
 TEST(BypassTable, OneThatWasTakenMakesRoomBeforeOthers) {
   BypassTable table(BypassTable::ways, 1);
   for (std::uint8_t number = 1; number <= BypassTable::ways; ++number) {
-    table.note(child(number));
+    table.note(bypassed_child(number));
   }
-  EXPECT_TRUE(table.take(child(4)));
-  table.note(child(5));
+  EXPECT_TRUE(table.take(bypassed_child(4)));
+  table.note(bypassed_child(5));
   for (const auto number : std::array<std::uint8_t, 4>{1, 2, 3, 5}) {
-    EXPECT_TRUE(table.take(child(number))) << int{number};
+    EXPECT_TRUE(table.take(bypassed_child(number))) << int{number};
   }
 }
 
@@ -59,12 +59,12 @@ TEST(BypassTable, NeighboursAmongBlocksAndChildrenDoNotMeetInOneSet) {
   std::uint64_t remembered = 0;
   for (std::uint64_t key = 0; key < blocks; ++key) {
     for (std::uint8_t number = 0; number < children; ++number) {
-      table.note(child(number, key));
+      table.note(bypassed_child(number, key));
     }
   }
   for (std::uint64_t key = 0; key < blocks; ++key) {
     for (std::uint8_t number = 0; number < children; ++number) {
-      remembered += table.take(child(number, key)) ? 1 : 0;
+      remembered += table.take(bypassed_child(number, key)) ? 1 : 0;
     }
   }
   EXPECT_EQ(remembered, blocks * children);
@@ -75,10 +75,10 @@ TEST(BypassTable, RemembersAsManyAsItHasRoomForOrNearlySo) {
   BypassTable table(4 * count, 1);
   std::uint64_t remembered = 0;
   for (std::uint64_t key = 0; key < count; ++key) {
-    table.note(child(1, key));
+    table.note(bypassed_child(1, key));
   }
   for (std::uint64_t key = 0; key < count; ++key) {
-    remembered += table.take(child(1, key)) ? 1 : 0;
+    remembered += table.take(bypassed_child(1, key)) ? 1 : 0;
   }
   EXPECT_GT(remembered, count * 98 / 100);
 }

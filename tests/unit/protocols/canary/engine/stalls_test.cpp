@@ -4,7 +4,7 @@
 namespace tributary::canary {
 namespace {
 
-const wire::Ipv4Address leader{10, 0, 0, 99};
+const wire::Ipv4Address stalled_leader{10, 0, 0, 99};
 using Ranks = std::vector<std::uint16_t>;
 
 class Stalls : public CanaryTest {
@@ -18,7 +18,7 @@ class Stalls : public CanaryTest {
     spec.hosts = 8;
     spec.counter = 5;
     spec.destination = worker(1).child_address;
-    spec.child_address = leader;
+    spec.child_address = stalled_leader;
     return spec;
   }
   void note(std::uint32_t id, const Ranks& missing, Time now) {
@@ -34,7 +34,7 @@ TEST_F(Stalls, PendingNamesBlockLeaderAndRanks) {
   EXPECT_EQ(rows[0].job, 7u);
   EXPECT_EQ(rows[0].block, 42u);
   EXPECT_EQ(rows[0].attempt, 2u);
-  EXPECT_EQ(rows[0].leader, leader);
+  EXPECT_EQ(rows[0].leader, stalled_leader);
   EXPECT_EQ(rows[0].contributions, 5u);
   EXPECT_EQ(rows[0].hosts, 8u);
   EXPECT_EQ(rows[0].waiting, 200ms);
@@ -57,10 +57,10 @@ TEST(StallTable, ForgetsWhatExpired) {
   header.kind = wire::CanaryKind::pending;
   for (std::uint32_t id = 0; id < 2 * StallTable::entries_max; ++id) {
     header.id = id;
-    stalls.note(header, {}, leader, Time{1s});
+    stalls.note(header, {}, stalled_leader, Time{1s});
   }
   header.id = 7;
-  stalls.note(header, {}, leader, Time{2s});
+  stalls.note(header, {}, stalled_leader, Time{2s});
   stalls.expire(Time{1s} + StallTable::lifetime - 1ns);
   EXPECT_EQ(stalls.rows(Time{1s}).size(), StallTable::entries_max);
   stalls.expire(Time{1s} + StallTable::lifetime);

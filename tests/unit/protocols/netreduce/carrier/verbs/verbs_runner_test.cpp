@@ -31,7 +31,7 @@ Job job_of(std::uint32_t rank) {
   return job;
 }
 
-Call allreduce_of(const Numbers& in, Numbers& out) {
+Call allreduce_between(const Numbers& in, Numbers& out) {
   return Call{Collective::allreduce,
               Buffers{reinterpret_cast<const std::byte*>(in.data()),
                       reinterpret_cast<std::byte*>(out.data()), in.size(), wire::ElementType::i64,
@@ -151,8 +151,8 @@ class VerbsRunnerTest : public testing::Test {
     given.resize(count);
     std::iota(given.begin(), given.end(), 1);
     others_result = result = Numbers(count);
-    EXPECT_TRUE(network.other.begin(allreduce_of(given, others_result)));
-    return runner.run(allreduce_of(given, result), until);
+    EXPECT_TRUE(network.other.begin(allreduce_between(given, others_result)));
+    return runner.run(allreduce_between(given, result), until);
   }
 
   Network network;
@@ -190,7 +190,7 @@ TEST_F(VerbsRunnerTest, TheDeadlineEndsTheRun) {
   EXPECT_NE(late.error().message.find("did not come"), std::string::npos) << late.error().message;
 
   network.drops_from = ~0u;
-  const auto after = runner.run(allreduce_of(given, result), Clock::now() + 10s);
+  const auto after = runner.run(allreduce_between(given, result), Clock::now() + 10s);
   ASSERT_FALSE(after);
   EXPECT_NE(after.error().message.find("run is over"), std::string::npos);
 }
