@@ -3,8 +3,10 @@
 
 import os
 import shutil
+import socket
 import subprocess
 import tempfile
+import time
 import unittest
 
 import support
@@ -35,6 +37,7 @@ class Guests(unittest.TestCase):
             failed = lab.exec("g1", "sh", "-c", "echo no; exit 3")
             self.assertEqual((failed.returncode, failed.stdout), (3, "no\n"))
             self.speak_from_behind(lab)
+            self.hear_whole_lines(lab)
             self.end_a_command(lab)
         self.assertEqual(support.leftovers(lab.name), [])
 
@@ -59,6 +62,17 @@ class Guests(unittest.TestCase):
         for _ in range(20):
             self.assertEqual(lab.exec("g1", "echo", "only").stdout, "only\n")
         self.assertEqual(lab.exec("g1", "sh", "-c", "kill $(cat /tmp/speaker)").returncode, 0)
+
+    def hear_whole_lines(self, lab: support.Lab) -> None:
+        """Also if a process without a parent ends in the middle of one."""
+        lab.exec("g1", "sh", "-c", "sleep 1 &")
+        with socket.socket(socket.AF_UNIX) as line:
+            line.connect(str(lab.directory / "g1.serial"))
+            line.sendall(b"echo the whole")
+            time.sleep(2)
+            line.sendall(b" line\n")
+            answers = line.makefile("rb")
+            self.assertEqual([answers.readline(), answers.readline()], [b"0 15\n", b"the whole line\n"])
 
     def end_a_command(self, lab: support.Lab) -> None:
         """Who asked for it is gone: it ends when the guest is asked for something else."""

@@ -37,8 +37,9 @@ stty -F /dev/ttyS1 raw -echo
 exec 3<>/dev/ttyS1
 echo guest ready
 # A line that comes before the answer ends the command. What it leaves behind may go on speaking: into
-# a file that nobody reads any more, or behind what counts.
-while read -r line <&3; do
+# a file that nobody reads any more, or behind what counts. This shell becomes the parent of whatever has none; where a child of a shell
+# ends, its `read` forgets what it has of a line. So one without children reads.
+while line=$(read -r line <&3 && printf '%s\\n' "$line"); do
   rm -f /run/said
   setsid sh -c "$line" < /dev/null > /run/said 2>&1 &
   command=$!
