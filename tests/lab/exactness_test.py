@@ -15,9 +15,9 @@ ONCE = ("-n", "1", "-w", "0")
 
 
 class Exactness(unittest.TestCase):
-    def setUp(self):
-        self.lab = support.Lab("fat-tree-8").__enter__()
-        self.addCleanup(self.lab.__exit__)
+    @classmethod
+    def setUpClass(cls):
+        cls.lab = cls.enterClassContext(support.Lab("fat-tree-8"))
 
     def test_every_type_and_operator_with_eight_workers(self):
         document = self.lab.reduce("-d", "all", "-o", "all", "--counts", COUNTS, *ONCE)

@@ -21,9 +21,9 @@ def iperf(lab, client: str, server: str, address: str, *options: str) -> dict:
 
 
 class WhileReducing(unittest.TestCase):
-    def setUp(self):
-        self.lab = support.Lab("fat-tree-8").__enter__()
-        self.addCleanup(self.lab.__exit__)
+    @classmethod
+    def setUpClass(cls):
+        cls.lab = cls.enterClassContext(support.Lab("fat-tree-8"))
 
     def during_reductions(self, talk):
         """Calls talk() while reductions run on other hosts; they must be exact."""

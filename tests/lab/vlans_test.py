@@ -204,14 +204,16 @@ class Guest(unittest.TestCase):
 class Routed(unittest.TestCase):
     """A switch that routes between VLANs, and the VLAN devices of Debian's kernel."""
 
-    def setUp(self):
-        self.lab = support.Lab(str(HERE / "vlans" / "routed.toml"), name="vlrouted").__enter__()
-        self.addCleanup(self.lab.__exit__)
-        made = self.lab.exec("g", "sh", "-ec", "".join(
+    @classmethod
+    def setUpClass(cls):
+        cls.lab = cls.enterClassContext(
+            support.Lab(str(HERE / "vlans" / "routed.toml"), name="vlrouted"))
+        made = cls.lab.exec("g", "sh", "-ec", "".join(
             f"ip link add link eth0 name v{vlan} type vlan id {vlan};"
             f"ip addr add 10.0.{vlan}.3/24 dev v{vlan}; ip link set v{vlan} up;"
             for vlan in (10, 20)) + "ip route add 10.9.0.0/24 via 10.0.20.254")
-        self.assertEqual(made.returncode, 0, made.stdout)
+        if made.returncode != 0:
+            raise AssertionError(made.stdout)
 
     def test_hosts_reach_the_other_vlan_and_what_is_behind_the_router(self):
         for host, address in (("a", "10.0.20.1"), ("b", "10.0.10.2"), ("c", "10.0.20.1"),
@@ -253,6 +255,7 @@ class Routed(unittest.TestCase):
         self.lab.await_path("a", "10.0.21.1")
         self.lab.tool("reload", "--set", "switch.vlan.address=10.0.20.254/24")
         self.lab.exec("b", "ip", "route", "replace", "default", "via", "10.0.20.254")
+        self.lab.exec("b", "ip", "addr", "delete", "10.0.21.1/24", "dev", INTERFACE)
         self.lab.await_path("a", "10.0.20.1")
 
     def test_hosts_of_the_switchs_vlan_are_added_up(self):
