@@ -15,6 +15,7 @@ from .description import Guest
 # A guest needs ten seconds of a processor, which it may have to share with thirty busy processes.
 _BOOT_TIMEOUT_S = 500.0
 _IMAGE = "guest.initrd"
+_KERNEL = "guest.kernel"
 
 
 def tap(namespace: str, interface: str, mtu: int) -> None:
@@ -24,14 +25,14 @@ def tap(namespace: str, interface: str, mtu: int) -> None:
 
 
 def build_image(directory: pathlib.Path, guests: tuple[Guest, ...], build: pathlib.Path) -> None:
-    """Builds one image for all guests of a lab. Programs are those of `build`, or found on the PATH."""
+    """Builds the kernel and the image of all guests of a lab. Programs are those of `build`, or found on the PATH."""
     programs = [guest_needs.program(name, build) for name in guest_needs.of_all(guests, "programs")]
+    guest_image.unpack_kernel(directory / _KERNEL)
     guest_image.build(directory / _IMAGE, programs, guest_needs.of_all(guests, "files"),
                       guest_needs.of_all(guests, "modules"))
 
 
 def start(namespace: str, guest: Guest, directory: pathlib.Path, mtu: int) -> subprocess.Popen:
-    kernel, _ = guest_image.kernel()
     words = {"address": guest.address, "gateway": guest.gateway or "", "mtu": mtu,
              "modules": guest_image.module_names(guest.modules)}
     mac = "02:" + ":".join(f"{byte:02x}" for byte in (0x54, *guest.address.ip.packed))
@@ -44,7 +45,7 @@ def start(namespace: str, guest: Guest, directory: pathlib.Path, mtu: int) -> su
     # and stops for good.
     argv = ["qemu-system-x86_64", "-accel", "tcg,thread=multi", "-cpu", "max",
             "-m", str(guest.memory_mb), "-smp", "1", "-nodefaults", "-nographic", "-no-reboot",
-            "-kernel", str(kernel), "-initrd", str(directory / _IMAGE),
+            "-kernel", str(directory / _KERNEL), "-initrd", str(directory / _IMAGE),
             "-append", command_line,
             "-serial", f"file:{directory / guest.name}.console",
             "-serial", f"unix:{_socket(directory, guest.name)},server=on,wait=off",
