@@ -67,6 +67,7 @@ class Guests(unittest.TestCase):
         """Also if a process without a parent ends in the middle of one."""
         lab.exec("g1", "sh", "-c", "sleep 1 &")
         with socket.socket(socket.AF_UNIX) as line:
+            line.settimeout(support.PATIENCE_S)
             line.connect(str(lab.directory / "g1.serial"))
             line.sendall(b"echo the whole")
             time.sleep(2)
