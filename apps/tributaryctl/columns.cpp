@@ -56,6 +56,7 @@ constexpr Column class_columns[] = {
     {"SERVICE", "/service"},
     {"WEIGHT", "/weight", Show::plain, true},
     {"ECN-THRESHOLD", "/ecn_threshold_packets", Show::plain, true},
+    {"PRIORITY", "/pfc_priority", Show::plain, true},
     {"CAPACITY", "/queue_capacity_bytes", Show::bytes, true},
     {"TX-PACKETS", "/tx_packets_total", Show::plain, true},
     {"TX-BYTES", "/tx_bytes_total", Show::plain, true},

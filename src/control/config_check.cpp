@@ -69,13 +69,16 @@ void check_flow_control(const SwitchDraft& draft, Diagnostics& diagnostics) {
   const auto plan = forwarding::plan_flow_control(ports);
   for (std::size_t i = 0; i < plan.ports.size(); ++i) {
     if (ports[i].flow.mode != forwarding::FlowControl::off && !plan.ports[i].lossless) {
-      diagnostics.error(position_of(*draft.ports[i], "flow_control"),
-                        "`flow_control` cannot keep what comes by port `" + ports[i].name +
-                            "` from being lost: at " + rate_text(forwarding::line_rate(ports[i])) +
-                            " too much is on its way when it asks for silence",
-                        "the queues of this switch need " + size_text(plan.capacity_needed) +
-                            " each, or the port a lower `rate`" +
-                            (ports[i].flow.xoff_bytes > 0 ? " or `pause_xoff`" : ""));
+      diagnostics.error(
+          position_of(*draft.ports[i], "flow_control"),
+          "`flow_control` cannot keep what comes by port `" + ports[i].name +
+              "` from being lost: at " + rate_text(forwarding::line_rate(ports[i])) +
+              " too much is on its way when it asks for silence",
+          (draft.config.classes.empty()
+               ? "the queues of this switch need "
+               : "the classes with `pfc_priority` need of the queues of this switch ") +
+              size_text(plan.capacity_needed) + " each, or the port a lower `rate`" +
+              (ports[i].flow.xoff_bytes > 0 ? " or `pause_xoff`" : ""));
       return;
     }
   }
@@ -124,8 +127,11 @@ void check_switch(const SwitchDraft& draft, Diagnostics& diagnostics) {
   }
   if (draft.sound) {  // else a reference may only seem to lead nowhere
     check_routes(interfaces, config.routes, draft.routes, diagnostics);
-    check_flow_control(draft, diagnostics);
+    const auto errors_before = diagnostics.count();
     check_classes(draft, diagnostics);
+    if (diagnostics.count() == errors_before) {  // else lossless classes may only seem too small
+      check_flow_control(draft, diagnostics);
+    }
     check_vlans(draft, diagnostics);
     check_ipv6(draft, diagnostics);
     check_fdb(draft, diagnostics);

@@ -7,6 +7,7 @@
 #include "control/config_draft.h"
 #include "control/config_options.h"
 #include "control/option_kinds.h"
+#include "wire/pause.h"
 
 namespace tributary::control {
 namespace {
@@ -59,6 +60,12 @@ constexpr Option<TrafficClass> class_table[] = {
         "ecn_ramp", Apply::reload, {0, 1u << 20},
         "so many packets above `ecn_threshold` all are marked, and in between a part of them that "
         "rises, as by RED; 0: all from the threshold on"),
+    option::integer<&TrafficClass::pfc_priority>(
+        "pfc_priority", Apply::reload, {0, wire::priority_classes - 1},
+        "by the ports with `flow_control = \"pfc\"` the class is lossless, and its frames are of "
+        "this priority (IEEE 802.1Qbb)")
+        .unset_is("none")
+        .default_is("none: the class drops what it has no room for"),
 };
 
 void check_names(const SwitchDraft& draft, Diagnostics& diagnostics) {
@@ -133,6 +140,46 @@ void check_service(const SwitchDraft& draft, Diagnostics& diagnostics) {
   }
 }
 
+// Priority flow control is that of classes, where there are some. PAUSE would stop all of them.
+void check_mode(const SwitchDraft& draft, std::size_t port, Diagnostics& diagnostics) {
+  const auto& flow = draft.config.ports[port].flow;
+  const toml::table& source = *draft.ports[port];
+  const auto& classes = draft.config.classes;
+  const bool any_lossless =
+      std::any_of(classes.begin(), classes.end(), [](const auto& one) { return one.pfc_priority; });
+  if (flow.mode == FlowControl::pause) {
+    diagnostics.error(position_of(source, "flow_control"),
+                      "`flow_control = \"pause\"` in a switch that has traffic classes",
+                      "PAUSE stops all classes; write \"pfc\", and `pfc_priority` in the "
+                      "[[switch.class]] that is not to lose a frame");
+  } else if (!flow.lossless.is_unspecified()) {
+    diagnostics.error(position_of(source, "pfc_priorities"),
+                      "`pfc_priorities` in a switch that has traffic classes",
+                      "`pfc_priority` of a [[switch.class]] says it");
+  } else if (flow.mode == FlowControl::pfc && !any_lossless) {
+    diagnostics.error(position_of(source, "flow_control"),
+                      "`flow_control`, but no class of the switch is lossless",
+                      "write `pfc_priority` in the [[switch.class]] that is not to lose a frame");
+  }
+}
+
+void check_lossless(const SwitchDraft& draft, Diagnostics& diagnostics) {
+  const auto& ports = draft.config.ports;
+  for (std::size_t port = 0; port < ports.size(); ++port) {
+    check_mode(draft, port, diagnostics);
+  }
+  const bool any_pfc = std::any_of(ports.begin(), ports.end(), [](const PortConfig& port) {
+    return port.flow.mode == FlowControl::pfc;
+  });
+  for (std::size_t row = 0; row < draft.classes.size(); ++row) {
+    if (!any_pfc && draft.config.classes[row].pfc_priority) {
+      diagnostics.error(position_of(*draft.classes[row], "pfc_priority"),
+                        "`pfc_priority`, but no port of the switch has priority flow control",
+                        "write flow_control = \"pfc\" in [[switch.port]]");
+    }
+  }
+}
+
 }  // namespace
 
 constinit const Options<TrafficClass> class_options = class_table;
@@ -155,15 +202,7 @@ void check_classes(const SwitchDraft& draft, Diagnostics& diagnostics) {
   check_rest(draft, diagnostics);
   check_service(draft, diagnostics);
   check_room(draft, diagnostics);
-  const auto paused =
-      std::find_if(config.ports.begin(), config.ports.end(),
-                   [](const PortConfig& port) { return port.flow.mode != FlowControl::off; });
-  if (paused != config.ports.end()) {
-    const auto port = static_cast<std::size_t>(paused - config.ports.begin());
-    diagnostics.error(position_of(*draft.ports[port], "flow_control"),
-                      "`flow_control` in a switch that has traffic classes",
-                      "a switch has either; take one of both away");
-  }
+  check_lossless(draft, diagnostics);
 }
 
 }  // namespace tributary::control

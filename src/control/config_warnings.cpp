@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "control/text.h"
-#include "forwarding/class_queues.h"
+#include "forwarding/traffic_class.h"
 
 namespace tributary::control {
 namespace {

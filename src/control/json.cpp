@@ -192,18 +192,20 @@ json to_json(const PortStatus& status) {
 
 json to_json(const ClassStatus& status) {
   const auto& settings = status.settings;
-  json row = {{"switch", status.switch_name},
-              {"port", status.port},
-              {"class", status.name},
-              {"dscp", codepoints_json(settings.codepoints)},
-              {"service", settings.strict ? "strict" : "weighted"},
-              {"weight", settings.strict ? json(nullptr) : json(settings.weight)},
-              {"rate_bits_per_second", settings.rate_bps},
-              {"queue_capacity_bytes", settings.capacity_bytes},
-              {"ecn_threshold_packets", settings.ecn_threshold_packets},
-              {"ecn_ramp_packets", settings.ecn_ramp_packets},
-              {"queue_packets", status.queue_packets},
-              {"queue_bytes", status.queue_bytes}};
+  json row = {
+      {"switch", status.switch_name},
+      {"port", status.port},
+      {"class", status.name},
+      {"dscp", codepoints_json(settings.codepoints)},
+      {"service", settings.strict ? "strict" : "weighted"},
+      {"weight", settings.strict ? json(nullptr) : json(settings.weight)},
+      {"rate_bits_per_second", settings.rate_bps},
+      {"queue_capacity_bytes", settings.capacity_bytes},
+      {"ecn_threshold_packets", settings.ecn_threshold_packets},
+      {"ecn_ramp_packets", settings.ecn_ramp_packets},
+      {"pfc_priority", settings.pfc_priority ? json(*settings.pfc_priority) : json(nullptr)},
+      {"queue_packets", status.queue_packets},
+      {"queue_bytes", status.queue_bytes}};
   for (const auto& figure : forwarding::class_figures) {
     row[std::string(figure.name)] = status.counters.*figure.member;
   }

@@ -28,9 +28,9 @@ void warn_of_losses(const switching::SwitchConfig& config) {
     if (plan.guards(static_cast<PortIndex>(i)) && !plan.ports[i].lossless) {
       spdlog::warn(
           "{}:{}: flow control may lose frames at the {} Mbit/s of this port; the queues of the "
-          "switch need {} bytes each",
+          "switch need {} bytes each{}",
           config.name, config.ports[i].name, forwarding::line_rate(config.ports[i]) / 1'000'000,
-          plan.capacity_needed);
+          plan.capacity_needed, config.classes.empty() ? "" : " for classes with pfc_priority");
     }
   }
 }

@@ -11,6 +11,7 @@
 #include "dataplane/dataplane.h"
 #include "dataplane/merge.h"
 #include "forwarding/flow_plan.h"
+#include "forwarding/traffic_class.h"
 
 namespace tributary::dataplane {
 namespace {

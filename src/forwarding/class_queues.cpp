@@ -7,6 +7,8 @@
 #include "forwarding/codepoint.h"
 #include "forwarding/congestion_mark.h"
 #include "forwarding/occupancy.h"
+#include "forwarding/traffic_class.h"
+#include "wire/ethernet.h"
 
 namespace tributary::forwarding {
 namespace {
@@ -14,24 +16,7 @@ namespace {
 // In each round a unit of weight is worth this: a frame of the usual size fits.
 constexpr std::uint64_t quantum = line_bytes(1514);
 
-// Returns what each class without a configured part gets of the queue.
-std::uint32_t even_part(std::span<const TrafficClass> classes, std::uint32_t capacity_bytes) {
-  std::uint64_t said = 0;
-  std::uint32_t silent = 0;
-  for (const auto& one : classes) {
-    said += one.capacity_bytes;
-    silent += one.capacity_bytes == 0 ? 1 : 0;
-  }
-  const auto left = capacity_bytes - std::min<std::uint64_t>(said, capacity_bytes);
-  return silent == 0 ? 0 : static_cast<std::uint32_t>(left / silent);
-}
-
 }  // namespace
-
-std::uint32_t class_capacity(const TrafficClass& one, std::span<const TrafficClass> classes,
-                             std::uint32_t capacity_bytes) {
-  return one.capacity_bytes != 0 ? one.capacity_bytes : even_part(classes, capacity_bytes);
-}
 
 ClassCounters& ClassCounters::operator+=(const ClassCounters& other) {
   for (const auto& figure : class_figures) {
@@ -40,22 +25,20 @@ ClassCounters& ClassCounters::operator+=(const ClassCounters& other) {
   return *this;
 }
 
-ClassQueues::ClassQueues(std::span<const TrafficClass> classes, std::uint32_t capacity_bytes)
-    : capacity_bytes_(capacity_bytes) {
-  for (std::size_t i = 0; i < classes.size(); ++i) {
-    auto& queue = queues_.emplace_back(Queue{classes[i]});
-    queue.config.capacity_bytes = class_capacity(classes[i], classes, capacity_bytes);
+// Neighbours that obey are silent long before small frames of lossless classes take all buffers.
+// Only what is then on its way has to find room, and it comes by a line, with the line's overhead.
+ClassQueues::ClassQueues(std::span<const TrafficClass> classes, std::uint32_t capacity_bytes,
+                         FlowGate* gate)
+    : class_of_(class_by_codepoint(classes)), capacity_bytes_(capacity_bytes), gate_(gate) {
+  for (const auto& one : classes) {
+    auto& queue = queues_.emplace_back(Queue{one});
+    queue.config.capacity_bytes = class_capacity(one, classes, capacity_bytes);
     queue.packets_max = std::max<std::uint64_t>(queue.config.capacity_bytes / buffer_bytes_min, 64);
     queue.shaper.configure(queue.config.rate_bps);
-    if (queue.config.codepoints.empty()) {
-      class_of_.fill(static_cast<std::uint8_t>(i));
-    }
   }
-  for (std::size_t i = 0; i < classes.size(); ++i) {
-    for (const auto codepoint : classes[i].codepoints) {
-      class_of_[codepoint.value] = static_cast<std::uint8_t>(i);
-    }
-  }
+  lossless_.capacity_bytes = lossless_capacity(classes, capacity_bytes);
+  lossless_.packets_max = std::max<std::uint64_t>(
+      lossless_.capacity_bytes / line_bytes(wire::ethernet_min_frame_bytes), 64);
 }
 
 bool ClassQueues::Queue::wants_mark() {
@@ -73,28 +56,57 @@ bool ClassQueues::Queue::wants_mark() {
   return is_due;
 }
 
+bool ClassQueues::has_room(const Queue& queue, const Packet& packet) const {
+  const auto bytes = packet.frame_bytes();
+  if (is_lossless(queue)) {
+    return lossless_.bytes + bytes <= lossless_.capacity_bytes &&
+           lossless_.packets < lossless_.packets_max && gate_->admits(packet);
+  }
+  return queue.bytes + bytes <= queue.config.capacity_bytes &&
+         queue.waiting.size() < queue.packets_max;
+}
+
 ClassQueues::Verdict ClassQueues::enqueue(PacketPtr packet, Time now) {
   auto& queue = queues_[class_of_[codepoint_of(*packet)]];
-  const auto bytes = packet->frame_bytes();
-  if (queue.bytes + bytes > queue.config.capacity_bytes ||
-      queue.waiting.size() >= queue.packets_max) {
+  if (!has_room(queue, *packet)) {
     ++queue.counters.tail_dropped;
     return Verdict::dropped;
   }
   const bool marked = queue.wants_mark() && mark_congestion(*packet);
   queue.counters.ecn_marked += marked ? 1 : 0;
-  queue.bytes += bytes;
   packet->queued_at = now;
-  queue.waiting.push(std::move(packet));
-  ++packets_;
+  put(queue, std::move(packet));
   return marked ? Verdict::marked : Verdict::taken;
+}
+
+void ClassQueues::put(Queue& queue, PacketPtr packet) {
+  const auto bytes = packet->frame_bytes();
+  if (is_lossless(queue)) {
+    gate_->charge(*packet);
+    lossless_.bytes += bytes;
+    ++lossless_.packets;
+  }
+  queue.bytes += bytes;
+  ++packets_;
+  queue.waiting.push(std::move(packet));
 }
 
 PacketPtr ClassQueues::take(Queue& queue) {
   auto packet = queue.waiting.pop();
   const auto bytes = packet->frame_bytes();
+  if (is_lossless(queue)) {
+    gate_->discharge(*packet);
+    lossless_.bytes -= bytes;
+    --lossless_.packets;
+  }
   queue.bytes -= bytes;
   --packets_;
+  return packet;
+}
+
+PacketPtr ClassQueues::take_to_send(Queue& queue) {
+  auto packet = take(queue);
+  const auto bytes = packet->frame_bytes();
   queue.counters.tx_packets += 1;
   queue.counters.tx_bytes += bytes;
   if (queue.shaper.on()) {
@@ -115,9 +127,9 @@ PacketPtr ClassQueues::next(Time now) {
 
 PacketPtr ClassQueues::next_strict(Time now) {
   const auto found = std::find_if(queues_.begin(), queues_.end(), [&](const Queue& queue) {
-    return queue.config.strict && queue.may_go(now);
+    return queue.config.strict && may_go(queue, now);
   });
-  return found == queues_.end() ? nullptr : take(*found);
+  return found == queues_.end() ? nullptr : take_to_send(*found);
 }
 
 void ClassQueues::advance() {
@@ -127,7 +139,7 @@ void ClassQueues::advance() {
 
 PacketPtr ClassQueues::next_by_weight(Time now) {
   const auto takes_part = [&](const Queue& queue) {
-    return !queue.config.strict && queue.may_go(now);
+    return !queue.config.strict && may_go(queue, now);
   };
   if (std::none_of(queues_.begin(), queues_.end(), takes_part)) {
     return nullptr;
@@ -145,7 +157,7 @@ PacketPtr ClassQueues::next_by_weight(Time now) {
     }
     if (const auto cost = line_bytes(queue.waiting.front()->frame_bytes()); cost <= queue.deficit) {
       queue.deficit -= cost;
-      return take(queue);
+      return take_to_send(queue);
     }
     advance();
   }
@@ -155,7 +167,7 @@ Time ClassQueues::deadline() const {
   auto earliest = never;
   for (const auto& queue : queues_) {
     if (!queue.waiting.empty()) {
-      earliest = std::min(earliest, queue.shaper.opens());
+      earliest = std::min(earliest, is_stopped(queue) ? gate_->stop_ends() : queue.shaper.opens());
     }
   }
   return earliest;
@@ -164,11 +176,22 @@ Time ClassQueues::deadline() const {
 PacketList ClassQueues::take_all() {
   PacketList all;
   for (auto& queue : queues_) {
-    all.append(std::move(queue.waiting));
-    queue.bytes = 0;
+    while (!queue.waiting.empty()) {
+      all.push(take(queue));
+    }
   }
-  packets_ = 0;
   return all;
+}
+
+PacketList ClassQueues::overdue(Time now) {
+  PacketList late;
+  const auto priorities = gate_->late_priorities(now);
+  for (auto& queue : queues_) {
+    while (FlowGate::is_among(priorities, queue.priority()) && !queue.waiting.empty()) {
+      late.push(take(queue));
+    }
+  }
+  return late;
 }
 
 void ClassQueues::inherit(const ClassQueues& other) {

@@ -8,7 +8,9 @@
 #include <string_view>
 #include <vector>
 
+#include "forwarding/codepoint.h"
 #include "forwarding/config.h"
+#include "forwarding/flow_gate.h"
 #include "forwarding/shaper.h"
 #include "packet/clock.h"
 #include "packet/list.h"
@@ -34,17 +36,13 @@ struct ClassFigure {
 
 inline constexpr ClassFigure class_figures[] = {
     {&ClassCounters::tx_packets, "tx_packets_total", "frames of the class that left the queue"},
-    {&ClassCounters::tx_bytes, "tx_bytes_total", "their bytes"},
+    {&ClassCounters::tx_bytes, "tx_bytes_total",
+     "bytes of the frames of the class that left the queue"},
     {&ClassCounters::tail_dropped, "queue_tail_dropped_packets_total",
-     "frames that found the class's part of the queue full"},
+     "frames of the class that found its part of the queue full"},
     {&ClassCounters::ecn_marked, "queue_ecn_marked_packets_total",
-     "frames that were marked: more than its `ecn_threshold` waited"},
+     "frames of the class that were marked: more than its `ecn_threshold` waited"},
 };
-
-// Returns the part of a port's queue that one of its classes has, whether it is configured or an
-// even share.
-std::uint32_t class_capacity(const TrafficClass& one, std::span<const TrafficClass> classes,
-                             std::uint32_t capacity_bytes);
 
 // This is what waits in one of the classes, and what it has counted.
 struct ClassRow {
@@ -57,12 +55,18 @@ struct ClassRow {
 // These are the queues of a port's traffic classes: a FIFO for each, with its own bound, marks and
 // rate. Strict classes go first, in the order of the configuration. The others share what those
 // leave by deficit round robin (Shreedhar and Varghese, 1995), in bytes on the line.
+//
+// In a switch with flow control, a class with a `pfc_priority` is lossless: its frames are charged
+// to the ports that they came in by, the room for them is what flow_plan.h has divided, and while
+// the neighbour stops the priority the class has no turn.
 class ClassQueues {
  public:
   enum class Verdict : std::uint8_t { taken, marked, dropped };
 
   // `classes` are not empty, and one of them has no codepoints. `capacity_bytes` is the port's.
-  ClassQueues(std::span<const TrafficClass> classes, std::uint32_t capacity_bytes);
+  // Where the switch has flow control, `gate` is that of the port. It outlives the frames here.
+  ClassQueues(std::span<const TrafficClass> classes, std::uint32_t capacity_bytes,
+              FlowGate* gate = nullptr);
 
   Verdict enqueue(PacketPtr packet, Time now);
   // Returns the next frame that may go, or null. Its `queued_at` is from when on it could have
@@ -73,6 +77,8 @@ class ClassQueues {
 
   // Takes all frames, class by class, and counts none.
   PacketList take_all();
+  // Takes the frames of the classes that flow control has stopped for too long.
+  PacketList overdue(Time now);
   // Continues the counters of classes that had the same names there.
   void inherit(const ClassQueues& other);
 
@@ -92,11 +98,31 @@ class ClassQueues {
     std::uint64_t mark_debt = 0;  // packets above the threshold; each mark takes `ecn_ramp` of them
     ClassCounters counters{};
 
-    bool may_go(Time now) const { return !waiting.empty() && shaper.opens() <= now; }
+    std::size_t priority() const { return config.pfc_priority.value_or(no_priority); }
     bool wants_mark();
   };
 
+  // This is what lossless classes take of the queue together.
+  struct Room {
+    std::uint64_t capacity_bytes = 0;
+    std::uint64_t packets_max = 0;
+    std::uint64_t bytes = 0;
+    std::uint64_t packets = 0;
+  };
+
+  bool is_lossless(const Queue& queue) const {
+    return gate_ != nullptr && queue.config.pfc_priority;
+  }
+  bool is_stopped(const Queue& queue) const {
+    return gate_ != nullptr && gate_->stops(queue.priority());
+  }
+  bool may_go(const Queue& queue, Time now) const {
+    return !queue.waiting.empty() && queue.shaper.opens() <= now && !is_stopped(queue);
+  }
+  bool has_room(const Queue& queue, const Packet& packet) const;
+  void put(Queue& queue, PacketPtr packet);
   PacketPtr take(Queue& queue);
+  PacketPtr take_to_send(Queue& queue);
   PacketPtr next_strict(Time now);
   PacketPtr next_by_weight(Time now);
   void advance();
@@ -107,6 +133,8 @@ class ClassQueues {
   bool granted_ = false;  // that class has got its bytes of this round
   std::size_t packets_ = 0;
   std::uint32_t capacity_bytes_;
+  Room lossless_;
+  FlowGate* gate_;
 };
 
 }  // namespace tributary::forwarding

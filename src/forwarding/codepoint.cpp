@@ -45,8 +45,7 @@ std::uint8_t codepoint_of(const Packet& frame) {
 }
 
 std::uint8_t priority_of(const Packet& frame) {
-  constexpr unsigned below_class_selector = 3;
-  return codepoint_of(frame) >> below_class_selector;
+  return class_selector(Codepoint{codepoint_of(frame)});
 }
 
 std::string to_string(Codepoint codepoint) {

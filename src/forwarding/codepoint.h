@@ -19,11 +19,15 @@ struct Codepoint {
 
 inline constexpr std::uint8_t codepoints = 64;
 
+// Returns the upper three bits: the priority of 802.1p and of priority flow control.
+constexpr std::uint8_t class_selector(Codepoint codepoint) {
+  return codepoint.value >> 3;
+}
+
 // Returns the codepoint of a frame of IPv4 or IPv6, also behind a VLAN tag; 0 if it is not IP.
 std::uint8_t codepoint_of(const Packet& frame);
-// Returns its class selector, the upper three bits: the priority of 802.1p and of priority flow
-// control. A tag does not count: a frame is of the same class on both sides of the port that puts
-// the tag on or takes it off.
+// Returns its class selector. A tag does not count: a frame is of the same class on both sides of
+// the port that puts the tag on or takes it off.
 std::uint8_t priority_of(const Packet& frame);
 
 // A codepoint is written by the name that operators know, "cs1", "af21" or "ef", or else by its

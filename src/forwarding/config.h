@@ -97,6 +97,9 @@ struct TrafficClass {
   // So many packets above the threshold, all are marked, and below that a rising part of them, as
   // by RED (Floyd and Jacobson, 1993); 0: all are marked from the threshold on.
   std::uint32_t ecn_ramp_packets = 0;
+  // The class is lossless by the ports with priority flow control, where its frames are of this
+  // priority, whatever their codepoints; no value: it drops what it has no room for.
+  std::optional<std::uint8_t> pfc_priority{};
 };
 
 // A range has all VLAN identifiers from the first to the last.

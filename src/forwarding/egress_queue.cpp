@@ -19,35 +19,41 @@ constexpr std::uint8_t network_control = 48;  // DSCP: class selector 6
 }  // namespace
 
 void EgressQueue::configure(const QueueConfig& config) {
+  auto frames = take_all();
   config_ = config;
   shaper_.configure(config.rate_bps);
-  count_buffers();
-  class_frames();
+  put_back(std::move(frames));
+}
+
+void EgressQueue::guard(std::span<PortBuffer> buffers, PortIndex port, const FlowPlan& plan) {
+  auto frames = take_all();
+  gate_ = plan.active() ? std::make_unique<FlowGate>(buffers, port, plan) : nullptr;
+  put_back(std::move(frames));
 }
 
 // What waits is in one queue, or in those of the classes that there are now. Urgent frames are in
 // none of the classes.
-void EgressQueue::class_frames() {
+void EgressQueue::put_back(PacketList frames) {
+  count_buffers();
   const auto before = std::move(classes_);
-  if (!config_.classes.empty() && gate_ == nullptr) {
-    classes_ = std::make_unique<ClassQueues>(config_.classes, config_.capacity_bytes);
-  }
-  is_plain_ = gate_ == nullptr && classes_ == nullptr;
-  auto frames = before != nullptr ? before->take_all() : PacketList{};
-  if (classes_ != nullptr) {
+  if (!config_.classes.empty()) {
+    classes_ = std::make_unique<ClassQueues>(config_.classes, config_.capacity_bytes, gate_.get());
     if (before != nullptr) {
       classes_->inherit(*before);
     }
-    frames.append(std::move(waiting_));
   }
+  is_plain_ = gate_ == nullptr && classes_ == nullptr;
   while (auto frame = frames.pop()) {
-    put_behind(std::move(frame));
+    put_back(std::move(frame));
   }
 }
 
-// Puts back a frame that waited before, and is counted in `bytes_`.
-void EgressQueue::put_behind(PacketPtr frame) {
+// The frame waited before, and is counted in `bytes_`.
+void EgressQueue::put_back(PacketPtr frame) {
   if (classes_ == nullptr || is_urgent(*frame)) {
+    if (classes_ == nullptr && gate_ != nullptr) {
+      gate_->charge(*frame);
+    }
     waiting_.push(std::move(frame));
     return;
   }
@@ -70,28 +76,18 @@ void EgressQueue::count_buffers() {
 
 PacketList EgressQueue::take_all() {
   PacketList all;
-  if (gate_ == nullptr) {
-    all = std::move(waiting_);
-    if (classes_ != nullptr) {
-      all.append(classes_->take_all());
+  if (gate_ != nullptr && classes_ == nullptr) {
+    gate_->open();
+    while (auto frame = gate_->next(waiting_)) {
+      all.push(std::move(frame));
     }
     return all;
   }
-  gate_->open();
-  while (auto frame = gate_->next(waiting_)) {
-    all.push(std::move(frame));
+  all = std::move(waiting_);
+  if (classes_ != nullptr) {
+    all.append(classes_->take_all());
   }
   return all;
-}
-
-void EgressQueue::guard(std::span<PortBuffer> buffers, PortIndex port, const FlowPlan& plan) {
-  waiting_ = take_all();
-  gate_ = plan.active() ? std::make_unique<FlowGate>(buffers, port, plan) : nullptr;
-  count_buffers();
-  for (const auto* frame = waiting_.front(); gate_ && frame != nullptr; frame = frame->next) {
-    gate_->charge(*frame);
-  }
-  class_frames();
 }
 
 bool EgressQueue::is_network_control(const Packet& frame) {
@@ -126,7 +122,7 @@ std::uint64_t EgressQueue::passing_bytes(const PacketList& run, std::size_t max)
 void EgressQueue::put_first(PacketPtr packet, Time now) {
   bytes_ += packet->frame_bytes();
   packet->queued_at = now;
-  if (gate_ != nullptr) {
+  if (gate_ != nullptr && classes_ == nullptr) {
     gate_->put_urgent(std::move(packet));
     return;
   }
@@ -179,36 +175,37 @@ void EgressQueue::dequeue_shaped(Time now, PacketList& out, std::size_t max) {
   }
 }
 
-void EgressQueue::dequeue_classed(Time now, PacketList& out, std::size_t max) {
-  for (std::size_t i = 0; i < max && shaper_.opens() <= now; ++i) {
-    auto frame = waiting_.empty() ? classes_->next(now) : waiting_.pop();
+void EgressQueue::dequeue_in_turn(Time now, PacketList& out, std::size_t max) {
+  const auto known = look(now);
+  for (std::size_t i = 0; i < max && shaper_.opens() <= known; ++i) {
+    auto frame = next(known);
     if (!frame) {
       return;
     }
     if (shaper_.on()) {
-      shaper_.occupy(frame->frame_bytes(), frame->queued_at);
+      const auto opened = gate_ != nullptr ? gate_->opened() : Time{};
+      shaper_.occupy(frame->frame_bytes(), std::max(frame->queued_at, opened));
     }
     bytes_ -= frame->frame_bytes();
     out.push(std::move(frame));
   }
 }
 
-// A line does not pause because nobody looks; but the neighbour may have asked for silence
-// meanwhile.
-void EgressQueue::dequeue_guarded(Time now, PacketList& out, std::size_t max) {
-  gate_->look(now, pauses_);
-  const auto known = std::min(now, heard_ + unheard_max);
-  for (std::size_t i = 0; i < max && shaper_.opens() <= known; ++i) {
-    auto frame = gate_->next(waiting_);
-    if (!frame) {
-      return;
-    }
-    if (shaper_.on()) {
-      shaper_.occupy(frame->frame_bytes(), std::max(frame->queued_at, gate_->opened()));
-    }
-    bytes_ -= frame->frame_bytes();
-    out.push(std::move(frame));
+// Takes note of what the neighbour wants, and returns until when that is known: a line does not
+// pause because nobody looks, but the neighbour may have asked for silence meanwhile.
+Time EgressQueue::look(Time now) {
+  if (gate_ == nullptr) {
+    return now;
   }
+  gate_->look(now, pauses_);
+  return std::min(now, heard_ + unheard_max);
+}
+
+PacketPtr EgressQueue::next(Time now) {
+  if (classes_ == nullptr) {
+    return gate_->next(waiting_);
+  }
+  return waiting_.empty() ? classes_->next(now) : waiting_.pop();
 }
 
 void EgressQueue::watch(Time now) {
@@ -216,7 +213,7 @@ void EgressQueue::watch(Time now) {
     return;
   }
   gate_->look(now, pauses_);
-  auto dropped = gate_->overdue(now, waiting_);
+  auto dropped = classes_ != nullptr ? classes_->overdue(now) : gate_->overdue(now, waiting_);
   pauses_.dropped += dropped.size();
   while (const auto frame = dropped.pop()) {
     bytes_ -= frame->frame_bytes();

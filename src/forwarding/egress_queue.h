@@ -38,8 +38,8 @@ class EgressQueue {
       return;
     }
     if (!is_plain_) [[unlikely]] {
-      return gate_ != nullptr ? enqueue_guarded(std::move(packet), now)
-                              : enqueue_classed(std::move(packet), now);
+      return classes_ != nullptr ? enqueue_classed(std::move(packet), now)
+                                 : enqueue_guarded(std::move(packet), now);
     }
     const auto frame_bytes = packet->frame_bytes();
     if (bytes_ + frame_bytes > config_.capacity_bytes || waiting_.size() >= buffers_max_) {
@@ -61,7 +61,7 @@ class EgressQueue {
   // Appends up to `max` frames that may go now.
   void dequeue(Time now, PacketList& out, std::size_t max) {
     if (!is_plain_) [[unlikely]] {
-      gate_ != nullptr ? dequeue_guarded(now, out, max) : dequeue_classed(now, out, max);
+      dequeue_in_turn(now, out, max);
     } else if (shaper_.on()) {
       dequeue_shaped(now, out, max);
     } else if (waiting_.size() <= max) {
@@ -82,7 +82,7 @@ class EgressQueue {
   // Returns when the frame at the head may go: the past if unshaped, `never` if empty.
   Time deadline() const {
     if (!is_plain_) [[unlikely]] {
-      return gate_ != nullptr ? gate_->deadline(waiting_, shaper_.opens()) : classed_deadline();
+      return classes_ != nullptr ? classed_deadline() : gate_->deadline(waiting_, shaper_.opens());
     }
     return waiting_.empty() ? never : shaper_.opens();
   }
@@ -121,14 +121,15 @@ class EgressQueue {
   void enqueue_classed(PacketPtr packet, Time now);
   void mark(Packet& packet);
   void dequeue_shaped(Time now, PacketList& out, std::size_t max);
-  void dequeue_guarded(Time now, PacketList& out, std::size_t max);
-  void dequeue_classed(Time now, PacketList& out, std::size_t max);
+  void dequeue_in_turn(Time now, PacketList& out, std::size_t max);
+  Time look(Time now);
+  PacketPtr next(Time now);
   Time classed_deadline() const {
     return std::max(shaper_.opens(), waiting_.empty() ? classes_->deadline() : Time{});
   }
   PacketList take_all();
-  void class_frames();
-  void put_behind(PacketPtr frame);
+  void put_back(PacketList frames);
+  void put_back(PacketPtr frame);
   void count_buffers();
 
   QueueConfig config_;
@@ -141,7 +142,7 @@ class EgressQueue {
   std::uint64_t tail_dropped_ = 0;
   std::uint64_t ecn_marked_ = 0;
   std::unique_ptr<FlowGate> gate_;        // null: the switch has no flow control
-  std::unique_ptr<ClassQueues> classes_;  // null: no classes, or flow control, which excludes them
+  std::unique_ptr<ClassQueues> classes_;  // null: the switch has no classes
   PauseCounters pauses_;
   Time heard_ = never - unheard_max;
 };

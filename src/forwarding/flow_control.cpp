@@ -1,7 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "forwarding/flow_control.h"
 
+#include "forwarding/traffic_class.h"
+
 namespace tributary::forwarding {
+
+PriorityMap priorities_of(std::span<const TrafficClass> classes) {
+  const auto places = class_by_codepoint(classes);
+  PriorityMap priorities;
+  for (std::uint8_t codepoint = 0; codepoint < codepoints; ++codepoint) {
+    priorities[codepoint] = classes.empty()
+                                ? class_selector(Codepoint{codepoint})
+                                : classes[places[codepoint]].pfc_priority.value_or(no_priority);
+  }
+  return priorities;
+}
 
 Duration pause_time(std::uint16_t quanta, std::uint64_t rate_bps) {
   constexpr std::uint64_t nanoseconds_per_second = 1'000'000'000;

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
+#include "forwarding/codepoint.h"
 #include "forwarding/config.h"
 #include "forwarding/occupancy.h"
 #include "packet/clock.h"
@@ -37,14 +40,25 @@ struct BufferLimits {
   std::uint64_t headroom = 0;  // beyond xoff, for what comes until the neighbour is silent
 };
 
+// This is the priority of each codepoint. One that no priority has is of a class that is not
+// lossless.
+inline constexpr std::uint8_t no_priority = wire::priority_classes;
+using PriorityMap = std::array<std::uint8_t, codepoints>;
+
+// Returns the class selector of each codepoint, or what the classes say, where there are some.
+PriorityMap priorities_of(std::span<const TrafficClass> classes);
+
 // Flow control makes this of the queues of one switch.
 struct FlowPlan {
   std::vector<BufferLimits> ports;  // of the switch; none: no port has flow control
   // So much of each queue is for frames that nobody can be asked to hold back: these must not take
-  // the place of frames from neighbours that can be asked.
+  // the place of frames from neighbours that can be asked. Where there are classes, this is of the
+  // part that the lossless ones have.
   std::uint64_t others_bytes = 0;
-  std::uint64_t capacity_needed = 0;  // of each queue, so that all ports are lossless
-  bool by_class = false;              // some port tells the classes apart
+  // Of each queue, or of its part for lossless classes, so that all ports are lossless.
+  std::uint64_t capacity_needed = 0;
+  PriorityMap priorities = priorities_of({});
+  bool by_class = false;  // some port tells the classes apart
 
   bool active() const { return !ports.empty(); }
   bool guards(PortIndex port) const {

@@ -20,6 +20,7 @@ FlowGate::FlowGate(std::span<PortBuffer> buffers, PortIndex port, const FlowPlan
     : buffers_(buffers),
       port_(port),
       guarded_(plan.ports.size()),
+      priorities_(plan.priorities),
       by_class_(plan.by_class),
       others_max_(plan.others_bytes) {
   for (std::size_t i = 0; i < guarded_.size(); ++i) {
@@ -102,11 +103,11 @@ PacketPtr FlowGate::next(PacketList& waiting) {
     frame = waiting.pop();
   }
   while (frame && stopped_ != 0) {
-    const auto priority = priority_of(*frame);
-    if (!stops(priority)) {
+    const auto behind = priority(*frame);
+    if (!stops(behind)) {
       break;
     }
-    aside_[priority].push(std::move(frame));
+    aside_[behind].push(std::move(frame));
     ++aside_packets_;
     frame = waiting.pop();
   }
@@ -116,7 +117,7 @@ PacketPtr FlowGate::next(PacketList& waiting) {
   return frame;
 }
 
-PacketList FlowGate::overdue(Time now, PacketList& waiting) {
+std::uint8_t FlowGate::late_priorities(Time now) {
   std::uint8_t late = 0;
   for (std::size_t priority = 0; priority < wire::priority_classes; ++priority) {
     if (stops(priority) && now - stopped_since_[priority] >= pause_watchdog) {
@@ -124,18 +125,22 @@ PacketList FlowGate::overdue(Time now, PacketList& waiting) {
       stopped_since_[priority] = now;
     }
   }
+  return late;
+}
+
+PacketList FlowGate::overdue(Time now, PacketList& waiting) {
+  const auto late = late_priorities(now);
   PacketList dropped;
   if (late == 0) {
     return dropped;
   }
   PacketList kept;
   while (auto frame = waiting.pop()) {
-    const bool goes = ((late >> priority_of(*frame)) & 1) != 0;
-    (goes ? dropped : kept).push(std::move(frame));
+    (is_among(late, priority(*frame)) ? dropped : kept).push(std::move(frame));
   }
   waiting = std::move(kept);
   for (std::size_t priority = 0; priority < wire::priority_classes; ++priority) {
-    while (((late >> priority) & 1) != 0 && !aside_[priority].empty()) {
+    while (is_among(late, priority) && !aside_[priority].empty()) {
       dropped.push(take_aside(priority));
     }
   }

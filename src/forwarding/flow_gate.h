@@ -22,9 +22,9 @@ struct PauseCounters {
 };
 
 // A FlowGate is what flow control adds to an egress queue: it charges what waits to the port it
-// came in by, and stops what the neighbour does not want. Classes are parted only while some class
-// is stopped. Otherwise the order is that of one FIFO, and afterwards as well: of the frames that
-// may go, the oldest goes.
+// came in by, and stops what the neighbour does not want. In a queue without traffic classes it
+// also parts the priorities while some are stopped. Otherwise the order is that of one FIFO, and
+// afterwards as well: of the frames that may go, the oldest goes.
 class FlowGate {
  public:
   // `buffers` are by port of the switch and outlive this; `port` is whose queue it is.
@@ -37,6 +37,19 @@ class FlowGate {
 
   // What keeps the network running is not stopped, nor are PAUSE frames.
   void put_urgent(PacketPtr frame) { urgent_.push(std::move(frame)); }
+
+  // Says whether the neighbour lets none of this priority go, as far as look() knows; of
+  // `no_priority`, whether it lets nothing go.
+  bool stops(std::size_t priority) const { return is_among(stopped_, priority); }
+  // Returns the priorities that were stopped for too long, and begins to count anew for them.
+  std::uint8_t late_priorities(Time now);
+  // `no_priority` is among them if all are.
+  static bool is_among(std::uint8_t priorities, std::size_t priority) {
+    return priority == no_priority ? priorities == wire::all_classes
+                                   : ((priorities >> priority) & 1) != 0;
+  }
+  // Returns when something that is stopped may go or is overdue.
+  Time stop_ends() const;
 
   // Takes note of what the neighbour wants now.
   void look(Time now, PauseCounters& counters);
@@ -60,23 +73,23 @@ class FlowGate {
  private:
   static constexpr std::size_t none = wire::priority_classes;
 
+  std::size_t priority(const Packet& frame) const { return priorities_[codepoint_of(frame)]; }
   bool is_guarded(const Packet& frame) const {
     return frame.ingress < guarded_.size() && guarded_[frame.ingress].has(class_of(frame));
   }
-  std::size_t class_of(const Packet& frame) const { return by_class_ ? priority_of(frame) : 0; }
-  bool stops(std::size_t priority) const { return ((stopped_ >> priority) & 1) != 0; }
+  std::size_t class_of(const Packet& frame) const { return by_class_ ? priority(frame) : 0; }
   std::size_t oldest_aside() const;
   PacketPtr take_aside(std::size_t priority);
-  Time stop_ends() const;
 
   std::span<PortBuffer> buffers_;
   PortIndex port_;
   std::vector<Priorities> guarded_;  // by port
+  PriorityMap priorities_;
   bool by_class_;
   std::uint64_t others_max_;
   // In this queue, so many bytes of each class are not guarded. A class that is stopped is not to
   // take the place of the others.
-  std::array<std::uint64_t, wire::priority_classes> others_{};
+  std::array<std::uint64_t, wire::priority_classes + 1> others_{};
 
   PacketList urgent_;
   std::array<PacketList, wire::priority_classes> aside_;  // older than the frames in the queue

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "forwarding/traffic_class.h"
 #include "wire/pause.h"
 
 namespace tributary::forwarding {
@@ -27,10 +28,33 @@ std::uint64_t headroom_of(const PortConfig& port) {
                   burst_frames * frame_bytes_max(port));
 }
 
-// Says whether all that comes by this port is held back before it is lost.
+// Says whether all that comes by this port is held back before it is lost. Classes that are not
+// lossless have room of their own.
 bool is_lossless_throughout(const PortConfig& port) {
   return port.flow.mode == FlowControl::pause ||
-         (port.flow.mode == FlowControl::pfc && port.flow.lossless.is_unspecified());
+         (port.flow.mode == FlowControl::pfc &&
+          (port.flow.lossless.is_unspecified() || !port.queue.classes.empty()));
+}
+
+// Returns the part of the port's queue that is for what flow control guards, and for what else is
+// in the same classes.
+std::uint64_t room_of(const PortConfig& port) {
+  const auto& queue = port.queue;
+  return queue.classes.empty() ? queue.capacity_bytes
+                               : lossless_capacity(queue.classes, queue.capacity_bytes);
+}
+
+Priorities lossless_of(const PortConfig& port) {
+  if (port.queue.classes.empty()) {
+    return port.flow.lossless;
+  }
+  Priorities lossless{0};
+  for (const auto& one : port.queue.classes) {
+    if (one.pfc_priority) {
+      lossless.bits = static_cast<std::uint8_t>(lossless.bits | 1u << *one.pfc_priority);
+    }
+  }
+  return lossless;
 }
 
 // A lower threshold would not be worth the name.
@@ -51,7 +75,7 @@ BufferLimits limits_of(const PortConfig& port, std::uint64_t share) {
     return limits;
   }
   if (limits.mode == FlowControl::pfc) {
-    limits.classes = port.flow.lossless;
+    limits.classes = lossless_of(port);
   }
   const auto headroom = headroom_of(port);
   const auto least = xoff_min(port);
@@ -88,7 +112,7 @@ FlowPlan plan_flow_control(std::span<const PortConfig> ports) {
   std::uint64_t guarded = 0;
   std::uint64_t share_needed = 0;
   for (const auto& port : ports) {
-    capacity = std::min<std::uint64_t>(capacity, port.queue.capacity_bytes);
+    capacity = std::min(capacity, room_of(port));
     if (port.flow.mode != FlowControl::off) {
       ++guarded;
       const auto xoff = std::max<std::uint64_t>(xoff_min(port), port.flow.xoff_bytes);
@@ -104,6 +128,7 @@ FlowPlan plan_flow_control(std::span<const PortConfig> ports) {
   const std::uint64_t parts = all ? 7 : 4;
   const auto usable = capacity - std::min(capacity, network_control_bytes);
   const auto share = usable * parts / 8 / guarded;
+  plan.priorities = priorities_of(ports.front().queue.classes);
   plan.others_bytes = usable - share * guarded;
   plan.capacity_needed = (share_needed * guarded + 1) * 8 / parts + network_control_bytes + 8;
   for (const auto& port : ports) {

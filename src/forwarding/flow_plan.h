@@ -18,8 +18,10 @@ std::uint64_t line_rate(const PortConfig& port);
 //
 //     headroom = rate x reaction + 2 frames, and not less than the burst that a core takes at once.
 //
-// What comes by other ports or in other classes, or is made here, has half of each queue, or an
-// eighth if all ports hold back all that comes by them.
+// What comes by other ports or in other priorities, or is made here, has half of each queue, or an
+// eighth if all ports hold back all that comes by them. In a switch with traffic classes this
+// divides the part of the lossless ones, and the other classes keep theirs. All ports of a switch
+// have the same classes.
 FlowPlan plan_flow_control(std::span<const PortConfig> ports);
 
 }  // namespace tributary::forwarding

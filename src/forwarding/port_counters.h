@@ -48,7 +48,7 @@ struct PortFigure {
 // Reasons of drops are listed in this order.
 inline constexpr PortFigure port_figures[] = {
     {&PortCounters::rx_packets, "rx_packets_total", "frames that came in"},
-    {&PortCounters::rx_bytes, "rx_bytes_total", "their bytes"},
+    {&PortCounters::rx_bytes, "rx_bytes_total", "bytes of the frames that came in"},
     {&PortCounters::rx_missed, "rx_missed_packets_total",
      "frames that came to the port and were lost before the switch saw them", "rx_missed"},
     {&PortCounters::rx_unfinished_checksums, "rx_unfinished_checksum_packets_total",
@@ -64,9 +64,9 @@ inline constexpr PortFigure port_figures[] = {
     {&PortCounters::link_down_dropped, "link_down_dropped_packets_total",
      "frames that waited when the link went, or came while it was down", "link_down"},
     {&PortCounters::rx_pauses, "rx_pause_packets_total",
-     "MAC control frames that came in, of `rx_packets_total`"},
+     "MAC control frames that came in; `rx_packets_total` counts them, too"},
     {&PortCounters::tx_pauses, "tx_pause_packets_total",
-     "MAC control frames that were made, of `tx_offered_packets_total`"},
+     "MAC control frames that were made; `tx_offered_packets_total` counts them, too"},
     {&PortCounters::pause_dropped, "pause_dropped_packets_total",
      "frames that the neighbour had stopped for too long", "pause"},
     {&PortCounters::paused_ns,
@@ -79,12 +79,13 @@ inline constexpr PortFigure port_figures[] = {
     {&PortCounters::impaired_lost, "impaired_lost_packets_total",
      "frames that an impairment lost, in either direction", "impaired_lost"},
     {&PortCounters::impaired_duplicated, "impaired_duplicated_packets_total",
-     "frames that it doubled"},
+     "frames that an impairment doubled"},
     {&PortCounters::impaired_reordered, "impaired_reordered_packets_total",
-     "frames that it held back behind later ones"},
+     "frames that an impairment held back behind later ones"},
     {&PortCounters::impaired_corrupted, "impaired_corrupted_packets_total",
-     "frames of which it flipped a bit"},
-    {&PortCounters::impaired_delayed, "impaired_delayed_packets_total", "frames that it delayed"},
+     "frames of which an impairment flipped a bit"},
+    {&PortCounters::impaired_delayed, "impaired_delayed_packets_total",
+     "frames that an impairment delayed"},
 };
 
 }  // namespace tributary::forwarding

@@ -14,6 +14,8 @@ import support
 LAB = pathlib.Path(__file__).resolve().parent / "pause" / "lab.toml"
 SLOW, QUICK = "10.2.1.2", "10.2.2.2"
 CS7 = 56 << 2
+# Of another priority than the class selector of its packets says.
+LOSSLESS_CLASS = ('switch.class=[{name="sums", dscp="cs7", pfc_priority=5}, {name="rest"}]')
 TRIES = 3  # on a machine that is busy otherwise
 SETTLED_S = 5
 # Sends full frames in a class, at a rate in Mbit/s, until it is told to end; then says how many.
@@ -169,6 +171,23 @@ class Pause(unittest.TestCase):
         self.await_rest()
         counted = self.counted(self.at_rest)
         self.assertEqual(self.losses_behind_the_first(counted), 0, counted)
+
+    def test_a_lossless_class_waits_and_another_flows(self):
+        self.lab.tool("reload", "--set", "switch.port[flow_control].flow_control=pfc",
+                      "--set", LOSSLESS_CLASS)
+        self.assertEqual(self.ports()["far", "near"]["thresholds"]["pfc_priorities"], [5])
+        self.begin_counting()
+        with self.blast("sender", SLOW, CS7, 40):
+            self.await_overload()
+            self.assertTrue(any(self.trickles_past() for _ in range(TRIES)))
+        self.await_rest()
+        counted = self.counted(self.at_rest)
+        self.assertEqual(self.losses_behind_the_first(counted), 0, counted)
+        behind = {row["class"]: row for row in self.lab.rows("class")
+                  if (row["switch"], row["port"]) == ("far", "slow")}
+        self.assertEqual(behind["sums"]["pfc_priority"], 5)
+        self.assertGreater(behind["sums"]["tx_packets_total"], 100)
+        self.lab.assert_balanced(self)
 
     def test_without_classes_all_wait(self):
         self.begin_counting()

@@ -48,8 +48,17 @@ constexpr test::Damage damaged_classes[] = {
     {"service_unknown", "\"strict\"", "\"first\"", 13, 11, "`first` is no value", "\"weighted\""},
     {"queues_above_that_of_the_port", "\"32KiB\"", "\"63KiB\"", 9, 9, "less than its classes need",
      "larger `queue`"},
-    {"flow_control", "tap = \"tap0\"", "tap = \"tap0\"\nflow_control = \"pause\"", 8, 16,
-     "`flow_control` in a switch that has traffic classes", "either"},
+    {"pause", "tap = \"tap0\"", "tap = \"tap0\"\nflow_control = \"pause\"", 8, 16,
+     "\"pause\"` in a switch that has traffic classes", "`pfc_priority`"},
+    {"pfc_without_a_lossless_class", "tap = \"tap0\"", "tap = \"tap0\"\nflow_control = \"pfc\"", 8,
+     16, "no class of the switch is lossless", "`pfc_priority`"},
+    {"priorities_of_a_port", "tap = \"tap0\"",
+     "tap = \"tap0\"\nflow_control = \"pfc\"\npfc_priorities = \"3\"", 9, 18,
+     "`pfc_priorities` in a switch that has traffic classes", "[[switch.class]]"},
+    {"lossless_without_pfc", "weight = 4", "weight = 4\npfc_priority = 3", 19, 16,
+     "no port of the switch has priority flow control", "flow_control = \"pfc\""},
+    {"priority_out_of_range", "weight = 4", "weight = 4\npfc_priority = 8", 19, 16,
+     "`pfc_priority` is out of range", "to 7"},
 };
 
 class ConfigClassTest : public testing::TestWithParam<test::Damage> {};
@@ -73,6 +82,34 @@ TEST(ConfigClass, IsReadAndGivenToAllPorts) {
   EXPECT_EQ(classes[1].ecn_ramp_packets, 40u);
   EXPECT_TRUE(classes[2].codepoints.empty());
   EXPECT_EQ(config->switches[0].config.ports[0].queue.classes.size(), 3u);
+}
+
+constexpr std::string_view with_pfc = "tap = \"tap0\"\nflow_control = \"pfc\"";
+
+TEST(ConfigClass, OneIsLosslessWherePortsHavePriorityFlowControl) {
+  const auto text = test::replaced(
+      test::replaced(test::replaced(good_classes, "tap = \"tap0\"", with_pfc), "64KiB", "8MiB"),
+      "queue = \"32KiB\"", "queue = \"2MiB\"\npfc_priority = 3");
+  const auto config = parse_config(text, "test.toml");
+  ASSERT_TRUE(config) << to_string(config.error());
+  const auto& classes = config->switches[0].config.classes;
+  EXPECT_EQ(classes[0].pfc_priority, std::nullopt);
+  EXPECT_EQ(classes[1].pfc_priority, 3);
+  const auto other =
+      parse_config(test::replaced(text, "pfc_priority = 3", "pfc_priority = 4"), "n");
+  ASSERT_TRUE(other) << to_string(other.error());
+  EXPECT_FALSE(needs_restart(diff(*config, *other)));
+}
+
+TEST(ConfigClass, ALosslessOneNeedsRoomForWhatIsOnTheWay) {
+  const auto text = test::replaced(
+      test::replaced(test::replaced(good_classes, "tap = \"tap0\"", with_pfc), "64KiB", "8MiB"),
+      "queue = \"32KiB\"", "queue = \"32KiB\"\npfc_priority = 3");
+  const auto loaded = parse_config(text, "test.toml");
+  ASSERT_FALSE(loaded);
+  EXPECT_NE(to_string(loaded.error()).find("the classes with `pfc_priority` need"),
+            std::string::npos)
+      << to_string(loaded.error());
 }
 
 TEST(ConfigClass, CodepointsAreGivenOnceInAllClasses) {

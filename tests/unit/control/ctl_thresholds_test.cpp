@@ -27,6 +27,7 @@ TEST_F(CtlTest, thresholds_in_force_are_shown) {
   one.settings.capacity_bytes = 320 << 10;
   one.settings.ecn_threshold_packets = 60;
   one.settings.ecn_ramp_packets = 120;
+  one.settings.pfc_priority = 3;
   start();
   const auto port = json::parse(run("-j port").output)[0];
   EXPECT_EQ(port["thresholds"],
@@ -45,8 +46,10 @@ TEST_F(CtlTest, thresholds_in_force_are_shown) {
   EXPECT_EQ(row["queue_capacity_bytes"], 320 << 10);
   EXPECT_EQ(row["ecn_threshold_packets"], 60);
   EXPECT_EQ(row["ecn_ramp_packets"], 120);
+  EXPECT_EQ(row["pfc_priority"], 3);
   const auto classes = run("class").output;
-  for (const char* words : {"DSCP", "cs3,af31", "weighted", "ECN-THRESHOLD", "320 KiB"}) {
+  for (const char* words :
+       {"DSCP", "cs3,af31", "weighted", "ECN-THRESHOLD", "PRIORITY", "320 KiB"}) {
     EXPECT_NE(classes.find(words), std::string::npos) << words << " in " << classes;
   }
 }

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "forwarding/class_queues.h"
 
+#include <algorithm>
 #include <map>
+#include <vector>
 
 #include <gtest/gtest.h>
 
 #include "forwarding/egress_queue.h"
+#include "forwarding/flow_plan.h"
 #include "support/frames.h"
 #include "unit/forwarding/start.h"
 
@@ -60,14 +63,6 @@ class ClassQueuesTest : public testing::Test {
   static constexpr std::uint32_t capacity = 4 << 20;
   HeapPacketPool pool_{8192, 1600};
 };
-
-TEST(ClassCapacity, IsWhatIsSaidOrAnEvenPartOfTheRest) {
-  std::vector classes{class_of("bulk", {{bulk}}), class_of("rest", {}), class_of("voice", {})};
-  EXPECT_EQ(class_capacity(classes[0], classes, 900), 300u);
-  classes[2].capacity_bytes = 100;
-  EXPECT_EQ(class_capacity(classes[2], classes, 900), 100u);
-  EXPECT_EQ(class_capacity(classes[0], classes, 900), 400u);
-}
 
 TEST_F(ClassQueuesTest, WeightsShareTheLineByBytes) {
   ClassQueues queues(std::vector{class_of("bulk", {{bulk}}, 3), class_of("rest", {})}, capacity);
@@ -275,6 +270,159 @@ TEST_F(ClassedEgressQueueTest, FramesOutliveAChangeOfTheClasses) {
   EXPECT_EQ(queue.packets(), 18u);
   EXPECT_EQ(drain(queue, start)[0], 10) << "both that went were of the heavier class";
   EXPECT_EQ(queue.bytes(), 0u);
+}
+
+// The class of RoCE is lossless by the ports with priority flow control, of which the queue's is
+// one.
+class LosslessClassTest : public ClassQueuesTest {
+ protected:
+  static constexpr PortIndex guarded = 1;
+  static constexpr PortIndex unguarded = 2;
+  static constexpr std::uint8_t roce = 24;
+  static constexpr std::uint8_t also_roce = 40;      // another class selector, the same priority
+  static constexpr std::uint8_t same_selector = 28;  // as `roce`, but it is not of its class
+
+  LosslessClassTest() {
+    ports_[0].queue.classes = {class_of("roce", {{roce}, {also_roce}}), class_of("rest", {})};
+    ports_[0].queue.classes[0].pfc_priority = 3;
+    ports_[0].queue.capacity_bytes = 400'000;
+    ports_[0].queue.rate_bps = 100'000'000;
+    ports_[0].flow = {.mode = FlowControl::pfc, .reaction = 50us};
+    ports_[guarded] = ports_[unguarded] = ports_[0];
+    ports_[unguarded].flow.mode = FlowControl::off;
+    auto config = ports_[0].queue;
+    config.rate_bps = 0;
+    queue_.configure(config);
+    queue_.guard(buffers_, 0, plan());
+  }
+  ~LosslessClassTest() override {
+    queue_.clear();
+    for (const auto& buffer : buffers_) {
+      EXPECT_EQ(buffer.bytes(), 0u);
+    }
+  }
+  FlowPlan plan() const { return plan_flow_control(ports_); }
+  void put(std::uint8_t codepoint, int count = 1, PortIndex ingress = guarded) {
+    for (int i = 0; i < count; ++i) {
+      auto packet = frame(codepoint);
+      packet->ingress = ingress;
+      queue_.enqueue(std::move(packet), start);
+    }
+  }
+  void stop(std::uint8_t priorities, Time until) {
+    for (std::size_t priority = 0; priority < wire::priority_classes; ++priority) {
+      if (((priorities >> priority) & 1) != 0) {
+        buffers_[0].silence(priority, until);
+      }
+    }
+  }
+  std::vector<int> drain(Time now) {
+    PacketList out;
+    queue_.dequeue(now, out, 10'000);
+    std::vector<int> frames;
+    while (const auto frame = out.pop()) {
+      frames.push_back(codepoint_of(*frame));
+    }
+    std::sort(frames.begin(), frames.end());
+    return frames;
+  }
+
+  std::vector<PortConfig> ports_ = std::vector<PortConfig>(3);
+  std::vector<PortBuffer> buffers_ = std::vector<PortBuffer>(3);
+  EgressQueue queue_{QueueConfig{}};
+};
+
+TEST_F(LosslessClassTest, IsTheOnlyOneThatItsPriorityStops) {
+  stop(0x08, start + 10ms);
+  for (const auto codepoint : {roce, also_roce, same_selector, bulk}) {
+    put(codepoint);
+  }
+  EXPECT_EQ(drain(start), (std::vector<int>{bulk, same_selector}));
+  EXPECT_TRUE(queue_.stopped());
+  EXPECT_EQ(queue_.deadline(), start + 10ms) << "all that waits is stopped";
+  put(bulk);
+  EXPECT_LE(queue_.deadline(), start);
+  EXPECT_EQ(drain(start + 10ms), (std::vector<int>{bulk, roce, also_roce}));
+  EXPECT_EQ(queue_.bytes(), 0u);
+}
+
+TEST_F(LosslessClassTest, StopsWithAllOthersAtAPause) {
+  stop(wire::all_classes, start + 10ms);
+  put(roce);
+  put(bulk);
+  EXPECT_TRUE(drain(start).empty());
+  EXPECT_EQ(queue_.deadline(), start + 10ms);
+  EXPECT_EQ(drain(start + 10ms), (std::vector<int>{bulk, roce}));
+}
+
+TEST_F(LosslessClassTest, GoesOnByItsWeightWhenItIsNotStoppedAnyMore) {
+  stop(0x08, start + 10ms);
+  put(roce, 100);
+  put(bulk, 100);
+  PacketList out;
+  queue_.dequeue(start, out, 20);
+  out.clear();
+  queue_.dequeue(start + 10ms, out, 20);
+  std::map<int, int> frames;
+  while (const auto frame = out.pop()) {
+    ++frames[codepoint_of(*frame)];
+  }
+  EXPECT_NEAR(frames[roce], 10, 2);
+  EXPECT_NEAR(frames[bulk], 10, 2);
+}
+
+TEST_F(LosslessClassTest, IsChargedToThePortsThatItCameBy) {
+  put(roce, 2);
+  put(also_roce);
+  put(bulk, 5);
+  EXPECT_EQ(buffers_[guarded].bytes(3), 3'000u);
+  EXPECT_EQ(buffers_[guarded].bytes(), 3'000u);
+  drain(start);
+  EXPECT_EQ(buffers_[guarded].bytes(), 0u);
+}
+
+TEST_F(LosslessClassTest, HasRoomThatNobodyElseTakes) {
+  put(bulk, 300);
+  put(roce, 300, unguarded);
+  const auto others = plan().others_bytes / 2;
+  EXPECT_EQ(queue_.class_rows()[1].bytes, 200'000u);
+  EXPECT_EQ(queue_.class_rows()[0].bytes, others / 1000 * 1000);
+  const auto dropped = queue_.tail_dropped();
+  const auto& limits = plan().ports[guarded];
+  put(roce, static_cast<int>((limits.class_xoff + limits.headroom) / 1000));
+  EXPECT_EQ(queue_.tail_dropped(), dropped);
+  put(roce, 300);
+  EXPECT_EQ(queue_.class_rows()[0].bytes, 200'000u) << "who does not obey finds an end, too";
+}
+
+TEST_F(LosslessClassTest, IsDroppedWhenItWasStoppedForTooLong) {
+  stop(0x08, start + 1h);
+  put(roce, 3);
+  put(bulk);
+  queue_.watch(start);
+  queue_.watch(start + pause_watchdog - 1ns);
+  EXPECT_EQ(queue_.packets(), 4u);
+  queue_.watch(start + pause_watchdog);
+  EXPECT_EQ(queue_.pauses().dropped, 3u);
+  EXPECT_EQ(queue_.packets(), 1u);
+  EXPECT_EQ(queue_.bytes(), 1'000u);
+  EXPECT_EQ(buffers_[guarded].bytes(), 0u);
+}
+
+TEST_F(LosslessClassTest, OutlivesAChangeOfTheClassesAndOfFlowControl) {
+  put(roce, 2);
+  put(bulk, 2);
+  auto one_queue = ports_[0].queue;
+  one_queue.classes.clear();
+  queue_.configure(one_queue);
+  EXPECT_EQ(queue_.packets(), 4u);
+  queue_.guard(buffers_, 0, {});
+  EXPECT_EQ(buffers_[guarded].bytes(), 0u);
+  queue_.guard(buffers_, 0, plan());
+  queue_.configure(ports_[0].queue);
+  EXPECT_EQ(buffers_[guarded].bytes(3), 2'000u);
+  EXPECT_EQ(queue_.packets(), 4u);
+  EXPECT_EQ(queue_.bytes(), 4'000u);
 }
 
 }  // namespace

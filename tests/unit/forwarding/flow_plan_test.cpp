@@ -125,5 +125,27 @@ TEST(FlowPlan, AsksForSilenceAgainBeforeItEnds) {
   }
 }
 
+TEST(FlowPlan, DividesThePartOfLosslessClasses) {
+  auto port = lossless_port();
+  port.flow.mode = FlowControl::pfc;
+  TrafficClass roce;
+  roce.codepoints = {{24}};
+  roce.capacity_bytes = 3'000'000;
+  roce.pfc_priority = 5;
+  port.queue.classes = {roce, TrafficClass{}};
+  const auto plan = plan_flow_control(std::vector(2, port));
+  const auto share = (3'000'000 - network_control) * 7 / 8 / 2;
+  EXPECT_TRUE(plan.ports[0].lossless);
+  EXPECT_EQ(plan.ports[0].xoff, share - (125'000 + 2 * frame));
+  EXPECT_EQ(plan.ports[0].classes, Priorities{0x20});
+  EXPECT_EQ(plan.priorities[24], 5);
+  EXPECT_EQ(plan.priorities[40], no_priority)
+      << "class selectors say nothing where there are classes";
+  port.queue.classes[0].capacity_bytes = static_cast<std::uint32_t>(plan.capacity_needed);
+  EXPECT_TRUE(plan_flow_control(std::vector(2, port)).ports[0].lossless);
+  port.queue.classes[0].capacity_bytes -= port.queue.classes[0].capacity_bytes / 100;
+  EXPECT_FALSE(plan_flow_control(std::vector(2, port)).ports[0].lossless);
+}
+
 }  // namespace
 }  // namespace tributary::forwarding
