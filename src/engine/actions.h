@@ -14,6 +14,7 @@
 #include "packet/packet.h"
 #include "packet/pool.h"
 #include "packet/runs.h"
+#include "wire/ip_address.h"
 #include "wire/ipv4.h"
 
 namespace tributary::engine {
@@ -47,8 +48,9 @@ struct Departure {
   // A resumed packet was kept before: it goes on as if it came now, with its own addresses and one
   // hop older.
   bool resumed = false;
-  // Where the packet is routed, it takes the way to this address, and not to its destination.
-  std::optional<wire::Ipv4Address> towards{};
+  // Where the packet is routed, it takes the way to this address, and not to its destination. Both
+  // are of the same version of IP.
+  std::optional<wire::IpAddress> towards{};
 };
 
 // Actions are what an engine decided in one burst. Every packet handed to it ends in exactly one of
@@ -87,7 +89,7 @@ class Actions {
   // A received packet goes on to another switch, which knows what to do with it; without one, to
   // its destination, on the path of its connection.
   void forward_towards(PacketPtr packet, const Frame& frame,
-                       const std::optional<wire::Ipv4Address>& other) {
+                       const std::optional<wire::IpAddress>& other) {
     departures_.push_back({std::move(packet), frame, std::nullopt, true, false, other});
   }
 
@@ -98,7 +100,7 @@ class Actions {
   }
   // A packet that was kept and is still its sender's goes on, on the path of its connection or to
   // another switch.
-  void resume_towards(PacketPtr packet, const std::optional<wire::Ipv4Address>& other) {
+  void resume_towards(PacketPtr packet, const std::optional<wire::IpAddress>& other) {
     ++ledger_.originated;
     departures_.push_back({std::move(packet), {}, std::nullopt, false, true, other});
   }

@@ -91,6 +91,11 @@ class Admission : public Parts {
     }
   }
 
+  bool speaks_ipv6(const engine::Frame& frame, PortIndex interface) const {
+    return frame.ethernet->type.value() == wire::ethertype::ipv6 &&
+           interfaces_.address6(interface).has_value();
+  }
+
  private:
   // Takes over what the core that received the packet has noted. It is not inline, as nothing is
   // noted where one core does all.
@@ -130,12 +135,12 @@ class Admission : public Parts {
                               : is_unroutable(ip);
   }
   // Of the frames that an engine claims, a routed port takes those that are for the switch on the
-  // link layer. Over IP that is version 4 only, since what an engine lets go on is routed as IPv4
-  // (Departures).
+  // link layer, over the versions of IP that it routes.
   bool is_for_engine(const Accepted& accepted) const {
     const auto& [packet, frame, slot, way, noted] = accepted;
     const auto& ethernet = *frame.ethernet;
-    return (frame.ipv4 != nullptr && ethernet.destination == interfaces_.mac(packet->ingress)) ||
+    return (ethernet.destination == interfaces_.mac(packet->ingress) &&
+            (frame.ipv4 != nullptr || speaks_ipv6(frame, packet->ingress))) ||
            ethernet.type.value() == slot->kind->protocol.ethertype ||
            is_to_group(frame, slot->kind->protocol);
   }

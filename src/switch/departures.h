@@ -10,14 +10,20 @@
 #include "switch/interfaces.h"
 #include "switch/outlet.h"
 #include "switch/router.h"
+#include "switch/router6.h"
 
 namespace tributary::switching {
 
-// Sends what the engines want sent on its way: by the bridge or by the router.
+// Sends what the engines want sent on its way: by the bridge or by a router.
 class Departures {
  public:
-  Departures(const Interfaces& interfaces, Bridge& bridge, Router& router, Outlet& outlet)
-      : interfaces_(interfaces), bridge_(bridge), router_(router), outlet_(outlet) {}
+  Departures(const Interfaces& interfaces, Bridge& bridge, Router& router, Router6& router6,
+             Outlet& outlet)
+      : interfaces_(interfaces),
+        bridge_(bridge),
+        router_(router),
+        router6_(router6),
+        outlet_(outlet) {}
 
   // Empties `actions` of its packets, and of the answers from which the router learns about queues.
   void send(engine::Actions& actions, Time now) {
@@ -58,17 +64,32 @@ class Departures {
       const auto to = bridge_.find(*packet, frame.ethernet->destination, now);
       bridge_.forward(std::move(packet), from, to, account);
     } else if (frame.ipv4 == nullptr) {
-      const bool ipv6 = frame.ethernet->type.value() == wire::ethertype::ipv6;
-      outlet_.drop(std::move(packet),
-                   ipv6 ? DropReason::unknown_ethertype : DropReason::ip_malformed, account);
+      route6(departure, account, now);
     } else if (departure.resumed && frame.ipv4->ttl <= 1) {
       outlet_.drop(std::move(packet), DropReason::ttl_exceeded, account);
     } else {
       if (departure.resumed) {
         decrement_ttl(*frame.ipv4);
       }
-      router_.forward(std::move(packet), frame, departure.towards.value_or(frame.ipv4->destination),
-                      departure.path, account, now);
+      const auto towards = departure.towards ? departure.towards->v4() : frame.ipv4->destination;
+      router_.forward(std::move(packet), frame, towards, departure.path, account, now);
+    }
+  }
+
+  // Of what has no IPv4 header, IPv6 has a way through a router, where it came by an interface that
+  // speaks it.
+  [[gnu::noinline]] void route6(engine::Departure& departure, Account account, Time now) {
+    auto& packet = departure.packet;
+    const bool is_ipv6 = departure.frame.ethernet->type.value() == wire::ethertype::ipv6;
+    const auto interface =
+        packet->ingress < interfaces_.count() ? interfaces_.interface_of(*packet) : no_port;
+    if (!is_ipv6 || !interfaces_.address6(interface)) {
+      outlet_.drop(std::move(packet),
+                   is_ipv6 ? DropReason::unknown_ethertype : DropReason::ip_malformed, account);
+    } else if (departure.received) {
+      router6_.receive(std::move(packet), interface, now, departure.towards);
+    } else {
+      router6_.resume(std::move(packet), now, departure.towards);
     }
   }
 
@@ -100,6 +121,7 @@ class Departures {
   const Interfaces& interfaces_;
   Bridge& bridge_;
   Router& router_;
+  Router6& router6_;
   Outlet& outlet_;
 };
 

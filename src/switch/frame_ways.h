@@ -39,7 +39,7 @@ class FrameWays : public Admission {
     if (!bridge_.learn(*packet, frame.ethernet->source, now)) {
       return drop(std::move(packet), DropReason::bridge_port_security);
     }
-    if (slot != nullptr && (frame.ipv4 != nullptr || !goes_to_router6(accepted, now))) {
+    if (slot != nullptr) {
       aggregate(accepted);
       return;
     }
@@ -89,18 +89,6 @@ class FrameWays : public Admission {
     }
   }
 
-  // An engine claims IPv6 only between stations of the bridge: what it lets go on would find no way
-  // through the router (Departures).
-  bool goes_to_router6(const Accepted& accepted, Time now) const {
-    const auto& ethernet = *accepted.frame.ethernet;
-    return ethernet.type.value() == wire::ethertype::ipv6 &&
-           bridge_.find(*accepted.packet, ethernet.destination, now) ==
-               forwarding::bridge_interface;
-  }
-  bool speaks_ipv6(const engine::Frame& frame, PortIndex interface) const {
-    return frame.ethernet->type.value() == wire::ethertype::ipv6 &&
-           interfaces_.address6(interface).has_value();
-  }
   // Takes what is for the switch on the link layer, or for a group, and is not ARP.
   void route(Accepted& accepted, PortIndex interface, Time now) {
     auto& [packet, frame, slot, way, noted] = accepted;

@@ -31,7 +31,7 @@ Parts::Parts(const SwitchConfig& config, CoreShare share, PacketPool& pool,
       advertiser6_(config, interfaces_, bridge_, outlet_, share, draw_seed(config)),
       router6_(config, interfaces_, neighbours6_, liveness_, advertiser6_, outlet_),
       aggregation_(config, interfaces_, pool, share.cores),
-      departures_(interfaces_, bridge_, router_, outlet_),
+      departures_(interfaces_, bridge_, router_, router6_, outlet_),
       announcer_(interfaces_, bridge_, neighbours_, neighbours6_, share) {
   liveness_.reconfigure(config.bfd);
   follow_liveness();

@@ -95,7 +95,8 @@ bool Router6::hear_of_host(const Packet& packet, const Datagram6& datagram, cons
   return true;
 }
 
-void Router6::receive(PacketPtr packet, PortIndex interface, Time now) {
+void Router6::receive(PacketPtr packet, PortIndex interface, Time now,
+                      const std::optional<IpAddress>& towards) {
   const auto drop = [&](DropReason reason) {
     outlet_.drop(std::move(packet), reason, Account::received);
   };
@@ -122,7 +123,18 @@ void Router6::receive(PacketPtr packet, PortIndex interface, Time now) {
     return reject(std::move(packet), *datagram, DropReason::ip6_scope, icmp6_error::beyond_scope,
                   Account::received, now);
   }
-  forward(std::move(packet), *datagram, Account::received, now);
+  forward(std::move(packet), *datagram, towards.value_or(destination), Account::received, now);
+}
+
+void Router6::resume(PacketPtr packet, Time now, const std::optional<IpAddress>& towards) {
+  const auto datagram = parse_ipv6(*packet);
+  if (!datagram || datagram->ip->hop_limit <= 1) {
+    const auto reason = datagram ? DropReason::hop_limit_exceeded : DropReason::ip6_malformed;
+    return outlet_.drop(std::move(packet), reason, Account::originated);
+  }
+  --datagram->ip->hop_limit;
+  forward(std::move(packet), *datagram, towards.value_or(datagram->destination),
+          Account::originated, now);
 }
 
 // Takes a packet for the switch itself, or for a group.
@@ -185,12 +197,13 @@ void Router6::send_from_here(PacketPtr packet, PortIndex interface, Time now) {
     neighbours_.send_on(std::move(packet), interface, datagram->destination, Account::originated,
                         now);
   } else {
-    forward(std::move(packet), *datagram, Account::originated, now);
+    forward(std::move(packet), *datagram, datagram->destination, Account::originated, now);
   }
 }
 
-void Router6::forward(PacketPtr packet, const Datagram6& datagram, Account account, Time now) {
-  const auto* group = routes_.find(datagram.destination);
+void Router6::forward(PacketPtr packet, const Datagram6& datagram, const IpAddress& towards,
+                      Account account, Time now) {
+  const auto* group = routes_.find(towards);
   if (group == nullptr) {
     return reject(std::move(packet), datagram, DropReason::ip6_no_route, icmp6_error::no_route,
                   account, now);
@@ -223,7 +236,7 @@ void Router6::forward(PacketPtr packet, const Datagram6& datagram, Account accou
     --datagram.ip->hop_limit;
   }
   trim6(*packet, datagram);
-  const auto neighbour = hop.via.is_unspecified() ? datagram.destination : hop.via;
+  const auto neighbour = hop.via.is_unspecified() ? towards : hop.via;
   neighbours_.send_on(std::move(packet), hop.interface, neighbour, account, now);
 }
 

@@ -25,8 +25,12 @@ class Router6 {
           Liveness& liveness, Advertiser6& advertiser, Outlet& outlet);
 
   // Takes a frame of IPv6 for the switch on the link layer or for a group. It came in by an
-  // interface which speaks IPv6.
-  void receive(PacketPtr packet, PortIndex interface, Time now);
+  // interface which speaks IPv6. If it goes on, it takes the way to `towards`, if there is one, and
+  // not to its destination.
+  void receive(PacketPtr packet, PortIndex interface, Time now,
+               const std::optional<wire::IpAddress>& towards = {});
+  // Takes a packet that was to go on and that an engine has kept: it goes on as if it came now.
+  void resume(PacketPtr packet, Time now, const std::optional<wire::IpAddress>& towards);
   // Takes a frame for a group, on the bridge. Returns true if nobody but the switch is meant by it.
   bool hear(Packet& packet, PortIndex interface, Time now);
 
@@ -45,8 +49,10 @@ class Router6 {
   void deliver(PacketPtr packet, const Datagram6& datagram, PortIndex interface, Time now);
   void deliver_icmp(PacketPtr packet, const Datagram6& datagram, const Carried6& carried,
                     PortIndex interface, Time now);
-  // Sends a packet on: it looks at the hop limit (of received packets), the route and the MTU.
-  void forward(PacketPtr packet, const Datagram6& datagram, Account account, Time now);
+  // Sends a packet on by the way to `towards`: it looks at the hop limit (of received packets), the
+  // route and the MTU.
+  void forward(PacketPtr packet, const Datagram6& datagram, const wire::IpAddress& towards,
+               Account account, Time now);
   // Sends what begins here; if the destination is link-local, it goes back by `interface`.
   void send_from_here(PacketPtr packet, PortIndex interface, Time now);
   void reject(PacketPtr packet, const Datagram6& datagram, DropReason reason,

@@ -25,19 +25,24 @@ wire::Ipv4Address address_of(unsigned rank) {
   return wire::Ipv4Address(0x0a000001u + rank);
 }
 
+wire::IpAddress parent_of(bool is_v6) {
+  constexpr wire::Ipv4Address address(10, 9, 9, 9);
+  return is_v6 ? test::ipv6_of(address) : wire::IpAddress(address);
+}
+
 // The switch has all of the ring below it, or is a leaf, a spine, or both.
 void place(netreduce::RingConfig& ring, unsigned layout) {
   const auto first = ring.members.front();
   const std::vector<wire::IpAddress> others(ring.members.begin() + 1, ring.members.end());
   if (layout == 1) {
     ring.local = {first};
-    ring.parent = wire::Ipv4Address(10, 9, 9, 9);
+    ring.parent = parent_of(!first.is_v4());
   } else if (layout == 2) {
     ring.racks = {{first}, others};
   } else if (layout == 3 && ring.members.size() > 2) {
     ring.local = {first};
     ring.racks = {{others.front()}};
-    ring.parent = wire::Ipv4Address(10, 9, 9, 9);
+    ring.parent = parent_of(!first.is_v4());
   }
 }
 
@@ -151,7 +156,7 @@ class Session {
       // What was kept goes on whole and intact.
       assert(sent.received || test::has_right_icrc(*sent.packet));
       assert(netreduce::engine_kind.protocol.claims(engine::parse_frame(*sent.packet)));
-      assert(!sent.towards || *sent.towards == wire::Ipv4Address(10, 9, 9, 9));
+      assert(!sent.towards || *sent.towards == parent_of(is_v6(*sent.packet)));
     }
   }
 

@@ -21,7 +21,7 @@ struct Sent {
   PortIndex port = no_port;
   engine::Path path;
   bool received = false;
-  std::optional<wire::Ipv4Address> towards{};
+  std::optional<wire::IpAddress> towards{};
 };
 
 // Returns the figure of that name; ~0 if there is none.

@@ -2,6 +2,7 @@
 // Packets that NetReduce sends on take the path of their connection, through bridges and routers.
 #include <cstring>
 #include <numeric>
+#include <utility>
 
 #include "protocols/netreduce/engine/config.h"
 #include "support/frames6.h"
@@ -41,7 +42,8 @@ switching::SwitchConfig bridged_rack() {
   return config;
 }
 
-PacketPtr gradient(PacketPool& pool, std::uint8_t rank, const wire::MacAddress& to) {
+PacketPtr gradient(PacketPool& pool, std::uint8_t rank, const wire::MacAddress& to,
+                   bool is_v6 = false) {
   GradientSpec spec;
   spec.rank = rank;
   spec.length = 64;
@@ -53,6 +55,7 @@ PacketPtr gradient(PacketPool& pool, std::uint8_t rank, const wire::MacAddress& 
   roce.source = member(rank);
   roce.destination = member(static_cast<std::uint8_t>(1 - rank));
   roce.length = spec.length;
+  roce.is_v6 = is_v6;
   auto packet = make_roce(pool, roce, payload);
   ethernet_of(*packet).source = mac(rank);
   ethernet_of(*packet).destination = to;
@@ -62,7 +65,9 @@ PacketPtr gradient(PacketPool& pool, std::uint8_t rank, const wire::MacAddress& 
 void expect_sum(Packet& packet) {
   EXPECT_TRUE(has_right_icrc(packet));
   EXPECT_EQ(roce_of(packet).payload[sizeof(wire::InaHeader)], std::byte{7});
-  EXPECT_EQ(wire::internet_checksum(std::as_bytes(std::span(&ip_of(packet), 1))), 0);
+  if (ethernet_of(packet).type.value() == wire::ethertype::ipv4) {
+    EXPECT_EQ(wire::internet_checksum(std::as_bytes(std::span(&ip_of(packet), 1))), 0);
+  }
 }
 
 TEST(NetReduce, frames_on_a_bridge_keep_their_addresses) {
@@ -99,8 +104,7 @@ TEST(NetReduce, routed_packets_are_one_hop_older) {
   }
 }
 
-// The router of IPv6 has no engines: packets to another network are routed like any other.
-TEST(NetReduce, ipv6_is_reduced_on_the_bridge_and_routed_from_it) {
+TEST(NetReduce, ipv6_of_no_ring_is_bridged_or_routed) {
   auto config = bridged_rack();
   const auto own = wire::IpAddress::of_halves(1, 1);
   const auto far = wire::IpAddress::of_halves(2, 9);
@@ -236,48 +240,110 @@ TEST(NetReduce, all_requests_meet_on_one_core) {
   }
 }
 
-PacketPtr ipv6_gradient(PacketPool& pool, std::uint8_t rank) {
-  GradientSpec spec;
-  spec.rank = rank;
-  spec.length = 64;
-  std::vector<std::byte> payload(spec.length);
-  const auto header = ina_of(spec, 1024);
-  std::memcpy(payload.data(), &header, sizeof header);
-  RoceSpec roce;
-  roce.source = member(rank);
-  roce.destination = member(static_cast<std::uint8_t>(1 - rank));
-  roce.length = spec.length;
-  roce.is_v6 = true;
-  auto packet = make_roce(pool, roce, payload);
-  ethernet_of(*packet).source = mac(rank);
-  ethernet_of(*packet).destination = mac(static_cast<std::uint8_t>(1 - rank));
-  return packet;
-}
-
 switching::SwitchConfig with_ipv6(switching::SwitchConfig config) {
   config.protocols.get<netreduce::NetReduceConfig>().rings[0].members = {ipv6_of(member(0)),
                                                                          ipv6_of(member(1))};
   return config;
 }
 
+// As routed_racks(), with addresses of IPv6.
+switching::SwitchConfig ipv6_racks() {
+  auto config = with_ipv6(routed_racks());
+  for (std::uint8_t i = 0; i < 2; ++i) {
+    config.ports[i].address6 = forwarding::InterfaceAddress6{ipv6_of(Ip(10, 0, i, 1)), 120};
+    config.neighbours6.push_back({ipv6_of(member(i)), mac(i)});
+  }
+  return config;
+}
+
 TEST(NetReduce, ipv6_is_bridged) {
   SwitchBench bench(with_ipv6(bridged_rack()));
-  EXPECT_TRUE(bench.send(0, ipv6_gradient(bench.pool, 0)).empty());
-  const auto out = bench.send(1, ipv6_gradient(bench.pool, 1));
+  EXPECT_TRUE(bench.send(0, gradient(bench.pool, 0, mac(1), true)).empty());
+  const auto out = bench.send(1, gradient(bench.pool, 1, mac(0), true));
   ASSERT_EQ(out.size(), 2u);
   for (const auto& packet : out) {
     EXPECT_EQ(ethernet_of(*packet).source, mac(static_cast<std::uint8_t>(1 - packet->egress)));
-    EXPECT_TRUE(has_right_icrc(*packet));
+    EXPECT_EQ(ip6_of(*packet).hop_limit, 64);
+    expect_sum(*packet);
   }
   EXPECT_EQ(bench.ledger().sent, 2u);
 }
 
-TEST(NetReduce, ipv6_is_not_routed) {
+TEST(NetReduce, ipv6_is_routed) {
+  SwitchBench bench(ipv6_racks());
+  EXPECT_TRUE(bench.send(0, gradient(bench.pool, 0, mac(0, 0xee), true)).empty());
+  auto out = bench.send(1, gradient(bench.pool, 1, mac(1, 0xee), true));
+  ASSERT_EQ(out.size(), 2u);
+  for (const auto& packet : out) {
+    EXPECT_EQ(ethernet_of(*packet).destination, mac(static_cast<std::uint8_t>(packet->egress)));
+    EXPECT_EQ(ip6_of(*packet).hop_limit, 63);
+    expect_sum(*packet);
+  }
+  // A repeat is answered at once.
+  out = bench.send(0, gradient(bench.pool, 0, mac(0, 0xee), true));
+  ASSERT_EQ(out.size(), 1u);
+  EXPECT_EQ(ip6_of(*out[0]).hop_limit, 63);
+  expect_sum(*out[0]);
+  EXPECT_EQ(bench.ledger().forwarded, 1u);
+}
+
+TEST(NetReduce, ipv6_is_routed_between_a_bridge_and_a_port) {
+  auto config = ipv6_racks();
+  config.arp.clear();
+  config.ports[0].address.reset();
+  config.bridge_address6 = std::exchange(config.ports[0].address6, std::nullopt);
+  SwitchBench bench(config);
+  EXPECT_TRUE(bench.send(0, gradient(bench.pool, 0, mac(0, 0xee), true)).empty());
+  const auto out = bench.send(1, gradient(bench.pool, 1, mac(1, 0xee), true));
+  ASSERT_EQ(out.size(), 2u);
+  for (const auto& packet : out) {
+    EXPECT_EQ(ip6_of(*packet).hop_limit, 63);
+    expect_sum(*packet);
+  }
+}
+
+TEST(NetReduce, ipv6_packets_that_wait_end_with_their_hop_limit) {
+  SwitchBench bench(ipv6_racks());
+  auto old = gradient(bench.pool, 0, mac(0, 0xee), true);
+  ip6_of(*old).hop_limit = 1;
+  bench.send(0, std::move(old));
+  EXPECT_EQ(bench.send(1, gradient(bench.pool, 1, mac(1, 0xee), true)).size(), 1u);
+  EXPECT_EQ(bench.losses(DropReason::hop_limit_exceeded), 1u);
+}
+
+TEST(NetReduce, ipv6_is_dropped_by_ports_that_do_not_speak_it) {
   SwitchBench bench(with_ipv6(routed_racks()));
-  auto packet = ipv6_gradient(bench.pool, 0);
-  ethernet_of(*packet).destination = mac(0, 0xee);
-  EXPECT_TRUE(bench.send(0, std::move(packet)).empty());
+  EXPECT_TRUE(bench.send(0, gradient(bench.pool, 0, mac(0, 0xee), true)).empty());
   EXPECT_EQ(bench.drops(DropReason::unknown_ethertype), 1u);
+}
+
+TEST(NetReduce, ipv6_packets_that_leave_the_rack_take_the_way_to_the_parent) {
+  auto config = ipv6_racks();
+  const auto parent = ipv6_of(Ip(10, 9, 9, 9));
+  const auto spine = ipv6_of(Ip(10, 0, 2, 8));
+  auto& ring = config.protocols.get<netreduce::NetReduceConfig>().rings[0];
+  ring.members.push_back(ipv6_of(member(2)));
+  ring.local = {ipv6_of(member(0))};
+  ring.parent = parent;
+  config.ports.push_back(routed_port("c", 2, Ip(10, 0, 2, 1)));
+  config.ports[2].address6 = forwarding::InterfaceAddress6{ipv6_of(Ip(10, 0, 2, 1)), 120};
+  config.neighbours6.push_back({spine, mac(0x28)});
+  config.routes6.push_back({{parent, 128}, {spine}});
+  SwitchBench bench(config);
+  for (int i = 0; i < 2; ++i) {
+    auto packet = gradient(bench.pool, 0, mac(0, 0xee), true);
+    auto& header = *reinterpret_cast<wire::InaHeader*>(roce_of(*packet).payload.data());
+    header.world = std::uint16_t{3};
+    reseal_roce(*packet);
+    const auto out = bench.send(0, std::move(packet));
+    ASSERT_EQ(out.size(), 1u);
+    EXPECT_EQ(out[0]->egress, 2);
+    EXPECT_EQ(ethernet_of(*out[0]).destination, mac(0x28));
+    EXPECT_EQ(wire::IpAddress(ip6_of(*out[0]).destination), ipv6_of(member(1)));
+    EXPECT_EQ(ip6_of(*out[0]).hop_limit, 63);
+    EXPECT_TRUE(has_right_icrc(*out[0]));
+  }
+  EXPECT_EQ(bench.ledger().forwarded, 1u);
 }
 
 TEST(NetReduce, all_of_it_meets_on_one_core) {

@@ -79,7 +79,8 @@ constexpr Option<RingConfig> ring_options[] = {
     option::list<&RingConfig::members, control::parse_ip>(
         "members", Apply::reload, "2 to 64, each once",
         "addresses of the ranks, in their order: each sends to the next, the last to the first; "
-        "IPv4 or, between bridged ports, IPv6")
+        "all "
+        "of IPv4, or all of IPv6")
         .required(),
     option::integer<&RingConfig::window>(
         "window", Apply::reload, {1, wire::ring_window_max},
@@ -101,9 +102,10 @@ constexpr Option<RingConfig> ring_options[] = {
         "what leaves them")
         .as(Form::tables)
         .default_is("none"),
-    option::parsed<&RingConfig::parent, control::parse_ipv4>(
+    option::parsed<&RingConfig::parent, control::parse_ip>(
         "parent", Apply::reload, {},
-        "address of the switch above, where what leaves this one meets that of others")
+        "address of the switch above, where what leaves this one meets that of others; of the "
+        "members' version of IP")
         .default_is("none: all members are below"),
 };
 
@@ -119,19 +121,19 @@ void read(Reader& reader, SwitchDraft& out) {
   });
 }
 
-// The router takes no IPv6 to the engine, nor from it.
+// A router takes no IPv6 by ports that have no address of it.
 std::optional<RingFault> find_route_fault(const RingConfig& ring,
                                           const switching::SwitchConfig& config) {
   const auto& ports = config.ports;
   const bool is_possible =
-      ring.members.front().is_v4() ||
-      std::ranges::any_of(ports, [](const auto& port) { return !port.is_routed(); });
+      ring.members.front().is_v4() || std::ranges::any_of(ports, [](const auto& port) {
+        return !port.is_routed() || port.address6;
+      });
   return is_possible ? std::nullopt
                      : std::optional(RingFault{
-                           "members",
-                           "rings of IPv6 are added up between bridged ports, and there are none",
-                           "leave `address` and `address6` of the members' ports out, or name IPv4 "
-                           "addresses"});
+                           "members", "a ring of IPv6, and no port of the switch takes IPv6",
+                           "give the members' ports an `address6`, or leave `address` out, so that "
+                           "they are bridged"});
 }
 
 void check(SwitchDraft& draft, Diagnostics& diagnostics) {

@@ -81,6 +81,10 @@ std::optional<RingFault> find_rack_fault(const RingConfig& ring) {
                      "name the members below this switch as `local`, or in a `rack`, or leave "
                      "`parent` out"};
   }
+  if (ring.parent && ring.parent->is_v4() != ring.members.front().is_v4()) {
+    return RingFault{"parent", "`parent` is an address of another version of IP than `members`",
+                     "packets of the ring take the way to it"};
+  }
   if (!ring.parent && !is_whole) {
     return RingFault{setting, "nobody adds up what the other members send",
                      "name the switch above as `parent`, or all members as `local` or in a `rack`"};

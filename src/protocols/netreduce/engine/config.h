@@ -11,7 +11,6 @@
 #include "protocols/list.h"
 #include "protocols/netreduce/wire.h"
 #include "wire/ip_address.h"
-#include "wire/ipv4.h"
 
 namespace tributary::netreduce {
 
@@ -33,7 +32,7 @@ struct RingConfig {
   // any, all members are local.
   std::vector<wire::IpAddress> local;
   std::vector<std::vector<wire::IpAddress>> racks;
-  std::optional<wire::Ipv4Address> parent;
+  std::optional<wire::IpAddress> parent;
 
   // Returns the paper's 2N.
   std::uint32_t open_messages() const { return 2u * window; }

@@ -61,7 +61,7 @@ class Ring {
 
   // Returns where packets of that rank that leave this switch meet those of other racks; no value
   // if they do not.
-  std::optional<wire::Ipv4Address> above(std::uint16_t rank) const {
+  std::optional<wire::IpAddress> above(std::uint16_t rank) const {
     return paths_.of(rank) == Path::upwards ? config_.parent : std::nullopt;
   }
 

@@ -56,7 +56,7 @@ id = 1
 id = 7
 members = ["fd00::1", "fd00::2", "fd00::3", "fd00::4", "fd00::5"]
 local = ["fd00::1"]
-parent = "10.255.0.1"
+parent = "fd00:9::1"
 [[switch.netreduce.ring.rack]]
 members = ["fd00::2", "fd00::3"]
 [[switch.port]]
@@ -74,7 +74,8 @@ TEST(ConfigNetReduce, racks_are_read) {
   EXPECT_EQ(ring.local, (std::vector{ring.members[0]}));
   ASSERT_EQ(ring.racks.size(), 1u);
   EXPECT_EQ(ring.racks[0], (std::vector{ring.members[1], ring.members[2]}));
-  EXPECT_EQ(ring.parent, wire::Ipv4Address(10, 255, 0, 1));
+  ASSERT_TRUE(ring.parent);
+  EXPECT_EQ(to_string(*ring.parent), "fd00:9::1");
   // Ranks 0 and 2 send some of the packets that are kept.
   EXPECT_EQ(ring.slots(), 2u * 2 * 170 * 2);
 }
@@ -102,7 +103,8 @@ const test::Damage damaged_netreduce[] = {
     {"rack_of_all", "mtu = 4096",
      "[[switch.netreduce.ring.rack]]\nmembers = [\"10.0.0.1\", \"10.0.0.2\", \"10.0.0.3\"]", 14, 0,
      "all members, or none", "leave it"},
-    {"parent_is_ipv6", "window = 4", "parent = \"fd00::1\"", 12, 0, "not an IPv4 address", ""},
+    {"parent_of_another_version", "window = 4", "local = [\"10.0.0.1\"]\nparent = \"fd00::1\"", 13,
+     0, "another version of IP than `members`", "the way to it"},
 };
 
 class ConfigNetReduceError : public testing::TestWithParam<test::Damage> {};
@@ -113,18 +115,18 @@ TEST_P(ConfigNetReduceError, is_placed_and_explained) {
 INSTANTIATE_TEST_SUITE_P(Each, ConfigNetReduceError, testing::ValuesIn(damaged_netreduce),
                          test::name_of);
 
-TEST(ConfigNetReduce, rings_of_ipv6_need_a_bridge) {
-  const auto routed =
-      test::replaced(racks, "ring = \"h1\"", "ring = \"h1\"\naddress6 = \"fd00::99/64\"");
-  const auto refused = parse_config(routed, "f.toml");
+TEST(ConfigNetReduce, rings_of_ipv6_need_a_port_that_takes_it) {
+  const auto with_address = [](const std::string& address) {
+    return test::replaced(racks, "ring = \"h1\"", "ring = \"h1\"\n" + address);
+  };
+  const auto refused = parse_config(with_address("address = \"10.0.0.1/24\""), "f.toml");
   ASSERT_FALSE(refused);
   const auto said = to_string(refused.error());
   EXPECT_THAT(said, testing::HasSubstr("f.toml:8:"));
-  EXPECT_THAT(said, testing::HasSubstr("between bridged ports, and there are none"));
-  EXPECT_THAT(said, testing::HasSubstr("leave `address` and `address6`"));
-  const std::string uplink =
-      "\n[[switch.port]]\nname = \"up\"\nring = \"up\"\naddress6 = \"fd01::1/64\"\n";
-  EXPECT_TRUE(parse_config(std::string(racks) + uplink, "f.toml"));
+  EXPECT_THAT(said, testing::HasSubstr("no port of the switch takes IPv6"));
+  EXPECT_THAT(said, testing::HasSubstr("`address6`"));
+  EXPECT_TRUE(parse_config(with_address("address6 = \"fd00::99/64\""), "f.toml"));
+  EXPECT_TRUE(parse_config(racks, "f.toml"));
 }
 
 // A second switch with a ring 7.
@@ -172,12 +174,12 @@ TEST(ConfigNetReduce, rings_can_be_reloaded) {
 
 TEST(ConfigNetReduce, racks_can_be_reloaded) {
   const auto before = parse_config(racks, "before.toml");
-  const auto after = parse_config(test::replaced(racks, "10.255.0.1", "10.255.0.2"), "after.toml");
+  const auto after = parse_config(test::replaced(racks, "fd00:9::1", "fd00:9::2"), "after.toml");
   ASSERT_TRUE(before && after);
   const auto changes = diff(*before, *after);
   ASSERT_EQ(changes.size(), 1u);
   EXPECT_THAT(to_string(changes[0]),
-              testing::EndsWith("local fd00::1 rack fd00::2, fd00::3 parent 10.255.0.2"));
+              testing::EndsWith("local fd00::1 rack fd00::2, fd00::3 parent fd00:9::2"));
 }
 
 }  // namespace

@@ -125,7 +125,11 @@ class Network {
     for (auto& member : whole.members) {
       member = scene_.is_v6 ? test::ipv6_of(member.v4()) : member;
     }
-    const NetReduceConfig config{{tree_.ring(at, whole)}};
+    auto ring = tree_.ring(at, whole);
+    if (ring.parent && scene_.is_v6) {
+      ring.parent = test::ipv6_of(ring.parent->v4());
+    }
+    const NetReduceConfig config{{ring}};
     const auto fault = find_fault(config, 0);
     EXPECT_FALSE(fault) << fault->message;
     auto& device = switches_[at];
