@@ -10,6 +10,7 @@
 
 #include "exit_codes.h"
 #include "host/protocol.h"
+#include "host/variables.h"
 #include "options_raw.h"
 #include "parameters.h"
 #include "reference.h"
@@ -181,37 +182,63 @@ void declare_run(CLI::App& app, Raw& raw, Options& options) {
   app.add_option("--record", options.record, "also write the JSON document to this file");
   as_rate(app.add_option("--line-rate", options.line_rate_bps,
                          "of the links, as in 200Mbit: adds the share of line-rate goodput"));
-  declare_communicator(app, options.communicator);
 }
 
-// Takes what the environment says, if that is enough. If not, the command line has to tell the
-// rest.
-Result<void> read_environment(CommunicatorOptions& options) {
-  auto environment = CommunicatorOptions::from_environment();
-  if (environment) {
-    options = std::move(*environment);
+// What the environment says of a rank's place among the others, the command line may say instead.
+struct Environment {
+  std::optional<Error> place_fault;
+  std::optional<Error> settings_fault;
+};
+
+Environment read_environment(CommunicatorOptions& options) {
+  const host::Variables variables;
+  if (auto all = host::options_of(variables)) {
+    options = std::move(*all);
     return {};
+  } else if (auto settings = host::settings_of(variables)) {
+    options = std::move(*settings);
+    return {all.error(), std::nullopt};
+  } else {
+    return {std::nullopt, settings.error()};
   }
-  if (const char* const secret = std::getenv("TRIBUTARY_SECRET")) {
-    options.secret = secret;
-  }
-  return tl::unexpected(environment.error());
 }
 
-void require_world(const Result<void>& environment, const CLI::App& command) {
+void require_place(const Environment& environment, const CLI::App& command) {
+  if (environment.settings_fault) {
+    throw CLI::ValidationError("environment", environment.settings_fault->message);
+  }
   for (const auto* name : {"--rank", "--world", "--rendezvous"}) {
-    if (!environment && command.count(name) == 0) {
-      throw CLI::ValidationError("environment", environment.error().message);
+    if (environment.place_fault && command.count(name) == 0) {
+      throw CLI::ValidationError("environment", environment.place_fault->message);
     }
   }
 }
 
+std::string meaning_of(Collective collective) {
+  switch (collective) {
+    case Collective::allreduce:
+      return "Every rank gets the sum of all vectors, or what --op makes of them";
+    case Collective::reduce:
+      return "One rank gets the sum";
+    case Collective::broadcast:
+      return "Every rank gets the vector of one";
+    case Collective::barrier:
+      return "Every rank waits for all others";
+    case Collective::sparse_allreduce:
+      return "Every rank gets the sum of vectors of which most elements are zero";
+    case Collective::sketched_allreduce:
+      return "Every rank gets the sum of vectors that are sent in fewer bits";
+  }
+  return {};
+}
+
 void declare(CLI::App& app, Collective collective, Raw& raw, Options& options) {
-  auto& command = *app.add_subcommand(
-      name(collective),
-      "One process per rank, started as torchrun does (RANK, WORLD_SIZE, MASTER_ADDR, "
-      "MASTER_PORT) or told with --rank, --world, --rendezvous.");
+  auto& command = *app.add_subcommand(name(collective), meaning_of(collective));
+  command.footer(
+      "There is one process for each rank, which is started as by torchrun (RANK, WORLD_SIZE, "
+      "MASTER_ADDR, MASTER_PORT) or told by --rank, --world and --rendezvous.");
   command.callback([&options, collective] { options.collective = collective; });
+  command.option_defaults()->group("Vectors");
   if (collective != Collective::barrier) {
     declare_vector(command, raw, options);
   }
@@ -230,7 +257,10 @@ void declare(CLI::App& app, Collective collective, Raw& raw, Options& options) {
   if (collective == Collective::sketched_allreduce) {
     declare_sketch(command, options);
   }
+  command.option_defaults()->group("Runs and reports");
   declare_run(command, raw, options);
+  command.option_defaults()->group("Ranks");
+  declare_communicator(command, options.communicator);
 }
 
 // Tells what is wrong, or prints the help that was asked for, and returns the exit code.
@@ -248,7 +278,8 @@ int end(const CLI::App& app, const CLI::ParseError& error) {
 Parsed parse(int argc, char** argv) {
   CLI::App app("Measures collectives of Tributary and verifies every element.", "tributary-bench");
   app.set_version_flag("--version", TRIBUTARY_VERSION);
-  apps::add_reference(app, "the parameters of protocols", reference_text);
+  apps::add_reference(app, "all commands, options and parameters of protocols",
+                      [&app] { return apps::reference_of(app) + "\n" + reference_text(); });
   app.require_subcommand(1);
   Raw raw;
   raw.algorithms = {usual_algorithm()};
@@ -260,11 +291,11 @@ Parsed parse(int argc, char** argv) {
     declare(app, collective, raw, options);
   }
   // These have a command line of their own, and are here for the help only.
-  app.add_subcommand("background", "Background traffic");
-  app.add_subcommand("model", "Cost model of machines with several ranks");
+  app.add_subcommand("background", "Traffic of other programs beside a job: see its --help");
+  app.add_subcommand("model", "Computes what machines with several ranks gain: see its --help");
   try {
     app.parse(argc, argv);
-    require_world(environment, *app.get_subcommands().front());
+    require_place(environment, *app.get_subcommands().front());
     interpret(raw, options);
   } catch (const CLI::ParseError& error) {
     return {std::nullopt, end(app, error)};

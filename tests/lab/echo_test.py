@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A protocol that is a folder and a row (tests/echo): the daemon, its CLI and the generator have it, and no
-line of theirs knows it."""
+"""A protocol that is a folder and a row (tests/echo): the daemon, its CLI, the generator and the bench have it,
+and no line of theirs knows it."""
 
 import contextlib
 import json
+import os
 import pathlib
+import socket
 import subprocess
 import tempfile
 import unittest
@@ -84,6 +86,27 @@ class Echo(unittest.TestCase):
             self.assertEqual(self.ctl("config", "reload", other).returncode, 0)
             self.generated(3)
             self.assertGreater(self.generated(2, code=1)["wrong"], 0)
+
+    def test_ranks_reduce_over_it(self):
+        def command(rank: int) -> list[str]:
+            return [str(PROGRAMS / "tributary-bench_echo"), "allreduce", "--rank", str(rank), "--world", "2",
+                    "--rendezvous", f"127.0.0.1:{port}", "--algorithm", "echo", "--counts", "1,100", "--mtu",
+                    "1500", "--fallback", "error", "--json"]
+
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = probe.getsockname()[1]
+        other = subprocess.Popen(command(1), env=os.environ | {"TRIBUTARY_LOCAL_ADDRESS": "127.0.0.2"},
+                                 stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+        try:
+            done = support.run(*command(0), env=os.environ | {"TRIBUTARY_LOCAL_ADDRESS": "127.0.0.1"})
+            self.assertEqual((done.returncode, other.wait(support.PATIENCE_S)), (0, 0), done.stderr)
+        finally:
+            other.kill()
+            other.wait()
+        document = json.loads(done.stdout)
+        self.assertEqual(support.wrong(document), 0)
+        self.assertEqual({row["algorithm"] for row in document["rows"]}, {"echo"})
 
     def test_what_the_section_cannot_be_is_said(self):
         done = support.run(PROGRAMS / "tributaryd_echo", "--check", "--config", self.configuration(0))

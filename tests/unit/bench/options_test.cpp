@@ -68,6 +68,19 @@ TEST_F(BenchOptions, ADeadlineIsFixed) {
   EXPECT_FALSE(parsed.options->communicator.stall_timeout);
 }
 
+TEST_F(BenchOptions, TheEnvironmentCountsAlsoWhereTheCommandLineTellsThePlace) {
+  ::setenv("TRIBUTARY_DEADLINE", "90s", 1);
+  const auto parsed = parse({});
+  ASSERT_TRUE(parsed.options);
+  EXPECT_EQ(parsed.options->communicator.deadline, 90s);
+  EXPECT_EQ(parsed.options->communicator.rank, 0u);
+  EXPECT_EQ(parse({"--deadline", "2"}).options->communicator.deadline, 2s);
+  ::setenv("TRIBUTARY_DEADLINE", "soon", 1);
+  testing::internal::CaptureStderr();
+  EXPECT_FALSE(parse({}).options);
+  EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("TRIBUTARY_DEADLINE"));
+}
+
 TEST_F(BenchOptions, SizesAndRatesHaveUnits) {
   const auto sizes_of = [](std::vector<std::string> arguments) {
     const auto parsed = parse(std::move(arguments));
