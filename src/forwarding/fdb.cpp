@@ -17,7 +17,6 @@ Fdb::LearnResult Fdb::learn_news(Entry* entry, const Station& station, PortIndex
     }
     entry = table_.full() ? nullptr : table_.insert(key_of(station));
     if (entry == nullptr) {
-      ++refused_;
       return LearnResult::full;
     }
     *entry = {now, now, port, false};
@@ -34,7 +33,6 @@ Fdb::LearnResult Fdb::learn_news(Entry* entry, const Station& station, PortIndex
     if (!may_learn(port)) {
       return refuse(port);
     }
-    ++moves_;
     count_learned(entry->port, false);
     count_learned(port, true);
   }

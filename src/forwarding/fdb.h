@@ -99,8 +99,6 @@ class Fdb {
   void expire(Time now);
 
   std::size_t size() const { return table_.size(); }
-  std::uint64_t moves() const { return moves_; }
-  std::uint64_t refused() const { return refused_; }
   // Returns the addresses behind a port; zeros where set_learning() did not name it.
   PortAddresses addresses(PortIndex port) const;
   std::vector<FdbRow> rows(Time now) const;
@@ -153,8 +151,6 @@ class Fdb {
   std::vector<Behind> behind_;  // by port
   Duration ageing_;
   Time sweep_at_ = never;
-  std::uint64_t moves_ = 0;
-  std::uint64_t refused_ = 0;
 };
 
 }  // namespace tributary::forwarding
