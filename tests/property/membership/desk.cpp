@@ -73,51 +73,51 @@ Desk::Desk(const std::string& secret, Send send, Say say)
     : secret_(secret), reception_(secret), send_(std::move(send)), say_(std::move(say)) {}
 
 void Desk::welcome(Id id, host::Time now) {
-  auto& visitor = visitors_[id];
-  visitor.raw = sizeof(host::RendezvousWelcome);
+  auto& connection = connections_[id];
+  connection.raw = sizeof(host::RendezvousWelcome);
   present_max_ = std::max(present_max_, ++present_);
   {
     const CountsMemory counts(held_bytes_);
-    reception_.welcome(id, "visitor " + std::to_string(id));
+    reception_.welcome(id, "connection " + std::to_string(id));
   }
   compare(now);
 }
 
 void Desk::expect(Id id, std::size_t bytes, const Meant& meant) {
-  auto& visitor = visitors_.at(id);
-  if (visitor.is_changed) {
+  auto& connection = connections_.at(id);
+  if (connection.is_changed) {
     return;
   }
-  visitor.promised += bytes;
-  visitor.expected.emplace_back(visitor.promised, meant);
+  connection.promised += bytes;
+  connection.expected.emplace_back(connection.promised, meant);
 }
 
 void Desk::introduce(Id id, const host::RendezvousNonce& guest) {
-  auto& visitor = visitors_.at(id);
-  visitor.session.guest = guest;
-  visitor.listener.emplace(secret_, visitor.session, host::WordStream::End::member);
+  auto& connection = connections_.at(id);
+  connection.session.guest = guest;
+  connection.listener.emplace(secret_, connection.session, host::WordStream::End::member);
 }
 
 void Desk::hear(Id id, wire::Bytes bytes, host::Time now) {
-  auto& visitor = visitors_.at(id);
-  if (!visitor.is_here) {
+  auto& connection = connections_.at(id);
+  if (!connection.is_here) {
     return;
   }
   {
     const CountsMemory counts(held_bytes_);
     reception_.hear(id, bytes, now);
   }
-  visitor.heard += bytes.size();
-  while (!visitor.expected.empty() && visitor.expected.front().first <= visitor.heard) {
-    const auto meant = std::move(visitor.expected.front().second);
-    visitor.expected.pop_front();
-    take_in(id, visitor, meant, now);
+  connection.heard += bytes.size();
+  while (!connection.expected.empty() && connection.expected.front().first <= connection.heard) {
+    const auto meant = std::move(connection.expected.front().second);
+    connection.expected.pop_front();
+    take_in(id, connection, meant, now);
   }
   compare(now);
 }
 
-void Desk::take_in(Id id, Visitor& visitor, const Meant& meant, host::Time now) {
-  if (visitor.is_out) {
+void Desk::take_in(Id id, Connection& connection, const Meant& meant, host::Time now) {
+  if (connection.is_out) {
     return;
   }
   bool makes_sense = true;
@@ -146,8 +146,8 @@ void Desk::take_in(Id id, Visitor& visitor, const Meant& meant, host::Time now) 
 }
 
 void Desk::leave(Id id, host::Time now) {
-  const auto found = visitors_.find(id);
-  if (found == visitors_.end() || !std::exchange(found->second.is_here, false)) {
+  const auto found = connections_.find(id);
+  if (found == connections_.end() || !std::exchange(found->second.is_here, false)) {
     return;
   }
   --present_;
@@ -176,18 +176,18 @@ host::Time Desk::deadline() const {
 void Desk::compare(host::Time now) {
   auto said = take_said();
   // When a process whose message was changed is turned away depends on the change.
-  for (auto& [id, visitor] : visitors_) {
-    if (visitor.is_changed && !visitor.is_out && reception_.is_dismissed(id)) {
-      visitor.is_out = true;
+  for (auto& [id, connection] : connections_) {
+    if (connection.is_changed && !connection.is_out && reception_.is_dismissed(id)) {
+      connection.is_out = true;
       model_.leave(id, now);
     }
   }
   auto wanted = model_.take();
   note_memberships();
-  for (auto& [id, visitor] : visitors_) {
+  for (auto& [id, connection] : connections_) {
     const auto& of_it = wanted[id];
-    visitor.is_out |= !of_it.empty() && of_it.back().kind == KeeperModel::Kind::dismissed;
-    if (visitor.is_here && !visitor.is_changed && said[id] != of_it) {
+    connection.is_out |= !of_it.empty() && of_it.back().kind == KeeperModel::Kind::dismissed;
+    if (connection.is_here && !connection.is_changed && said[id] != of_it) {
       blame("connection " + std::to_string(id) + " was told" + text_of(said[id]) + " and not" +
             text_of(of_it));
     }
@@ -218,26 +218,27 @@ std::map<Desk::Id, std::vector<Said>> Desk::take_said() {
 
 void Desk::listen(Id id, const std::vector<std::byte>& bytes,
                   std::map<Id, std::vector<Said>>& said) {
-  auto& visitor = visitors_.at(id);
-  if (visitor.raw != 0) {
+  auto& connection = connections_.at(id);
+  if (connection.raw != 0) {
     host::RendezvousWelcome welcome;
     std::copy(bytes.begin(), bytes.end(), reinterpret_cast<std::byte*>(&welcome));
-    visitor.session.host = welcome.nonce;
-    visitor.raw = 0;
+    connection.session.host = welcome.nonce;
+    connection.raw = 0;
     return;
   }
-  if (!visitor.listener) {
+  if (!connection.listener) {
     return;
   }
-  visitor.listener->feed(bytes);
-  for (auto word = visitor.listener->next(); !word || *word; word = visitor.listener->next()) {
+  connection.listener->feed(bytes);
+  for (auto word = connection.listener->next(); !word || *word;
+       word = connection.listener->next()) {
     if (!word) {
-      visitor.listener.reset();
+      connection.listener.reset();
       // A process whose greeting was changed gets messages that it must not believe.
-      return visitor.is_changed ? void() : blame("it says what is no word");
+      return connection.is_changed ? void() : blame("it says what is no word");
     }
     said[id].push_back(said_of(**word));
-    visitor.said.push_back(std::move(**word));
+    connection.said.push_back(std::move(**word));
   }
 }
 

@@ -48,7 +48,7 @@ class Desk {
   // Tells whose greeting comes, so that the reception's messages can be read.
   void introduce(Id id, const host::RendezvousNonce& guest);
   // Bytes behind the expected ones are not from that process.
-  void distrust(Id id) { visitors_.at(id).is_changed = true; }
+  void distrust(Id id) { connections_.at(id).is_changed = true; }
   void hear(Id id, wire::Bytes bytes, host::Time now);
   void leave(Id id, host::Time now);
   void expire(host::Time now);
@@ -59,12 +59,12 @@ class Desk {
   const Memberships& memberships() const { return memberships_; }
   const KeeperModel& model() const { return model_; }
   // The messages that were sent on that connection.
-  const std::vector<host::Word>& said_to(Id id) const { return visitors_.at(id).said; }
+  const std::vector<host::Word>& said_to(Id id) const { return connections_.at(id).said; }
   // The first violation, or an empty text.
   const std::string& fault() const { return fault_; }
 
  private:
-  struct Visitor {
+  struct Connection {
     host::RendezvousSession session;
     std::size_t raw = 0;                                   // bytes of the welcome
     std::optional<host::WordStream> listener;              // to the reception
@@ -77,7 +77,7 @@ class Desk {
     std::vector<host::Word> said;
   };
 
-  void take_in(Id id, Visitor& visitor, const Meant& meant, host::Time now);
+  void take_in(Id id, Connection& connection, const Meant& meant, host::Time now);
   void compare(host::Time now);
   std::map<Id, std::vector<KeeperModel::Said>> take_said();
   void listen(Id id, const std::vector<std::byte>& bytes,
@@ -91,7 +91,7 @@ class Desk {
   KeeperModel model_;
   Send send_;
   Say say_;
-  std::map<Id, Visitor> visitors_;
+  std::map<Id, Connection> connections_;
   std::size_t present_ = 0;
   std::size_t present_max_ = 0;
   Memberships memberships_;
