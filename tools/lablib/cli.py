@@ -109,8 +109,7 @@ def _parser() -> argparse.ArgumentParser:
     fabric.add_argument("lab", metavar="LAB")
     fabric.add_argument("--job", type=int, default=1, help="its id")
     fabric.add_argument("--hosts", help="of the job, as in h1,h3; rank 0 first")
-    fabric.add_argument("--algorithm", choices=["panama", "netreduce", "flare"],
-                        help="who adds up; panama, if it is not said")
+    fabric.add_argument("--algorithm", help="who adds up: panama (if it is not said), netreduce, flare")
     fabric.add_argument("--trees", type=_trees, default="all",
                         help="how many; all (the default): as many as there can be")
     fabric.add_argument("--share", type=float, help="of its workers that a result needs")

@@ -4,7 +4,6 @@
 import dataclasses
 import os
 import pathlib
-import secrets
 import select
 import shutil
 import signal
@@ -73,7 +72,7 @@ def _make(lab: Lab, tributaryd: pathlib.Path, build: pathlib.Path,
           overrides: daemon_config.Overrides, owner: int | None) -> None:
     directory = state.directory(lab.name)
     record = {
-        "id": secrets.token_hex(8),
+        "id": os.urandom(8).hex(),
         "lab": lab.name,
         "description": str(lab.source),
         "build": str(build),

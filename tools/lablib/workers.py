@@ -4,7 +4,6 @@
 import math
 import os
 import pathlib
-import secrets
 import subprocess
 import sys
 import threading
@@ -22,7 +21,7 @@ def run(lab: Lab, argv: list[str], hosts: list[str], port: int = 29500,
         per_host: int = 1) -> int:
     """Runs `argv` in every one of `hosts`, `per_host` times, and returns the worst exit code."""
     master = str(lab.host(hosts[0]).address.ip)
-    secret = os.environ.get("TRIBUTARY_SECRET") or secrets.token_hex(32)
+    secret = os.environ.get("TRIBUTARY_SECRET") or os.urandom(32).hex()
     children: dict[str, subprocess.Popen] = {}
     readers: list[threading.Thread] = []
     try:
