@@ -13,8 +13,8 @@
 
 namespace tributary::engine {
 
-// Engines tell operators about themselves in these words, which all of them share. What only one
-// engine has is a figure.
+// Engines tell operators about themselves in these words. An engine leaves at zero what it does not
+// have; whatever else it has to tell is a figure.
 
 // A switch has an engine on each of its cores; this is how it makes one figure of theirs.
 enum class Merge : std::uint8_t { sum, maximum, minimum };

@@ -8,6 +8,7 @@
 #include <optional>
 #include <pybind11/pybind11.h>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "bindings/python/view.h"
