@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <chrono>
 #include <cstdlib>
+#include <fstream>
 #include <initializer_list>
+#include <iterator>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -13,6 +15,7 @@
 #include "host/launcher.h"
 #include "host/parallel/parallel_communicator.h"
 #include "host/protocol.h"
+#include "host/variables.h"
 
 namespace tributary::host::test {
 namespace {
@@ -342,6 +345,21 @@ TEST_F(Environment, ErrorsNameTheVariable) {
     SetUp();
     ::setenv(name, value, 1);
     EXPECT_NE(message().find(std::string(name) + "=" + value), std::string::npos) << message();
+  }
+}
+
+// The reference has no table that is made of the sources here.
+TEST_F(Environment, IsInTheReferenceVariableByVariable) {
+  std::ifstream page(LIBRARY_DOCUMENT);
+  const std::string text{std::istreambuf_iterator<char>(page), {}};
+  ASSERT_FALSE(text.empty());
+  const Variables variables;
+  ASSERT_TRUE(options_of(variables));
+  for (const auto& name : variables.looked_for()) {
+    const bool is_ours = name.starts_with("TRIBUTARY_");
+    EXPECT_TRUE(!is_ours || text.find(name + "`") != std::string::npos ||
+                text.find(name + "=") != std::string::npos)
+        << name;
   }
 }
 
