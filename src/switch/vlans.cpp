@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "switch/vlans.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "forwarding/codepoint.h"
@@ -33,6 +34,15 @@ void take_off_tag(Packet& frame) {
   pad(frame);
 }
 
+constexpr std::uint16_t with_priority(std::uint8_t priority, std::uint16_t control) {
+  constexpr unsigned below = (1u << wire::vlan_priority_shift) - 1;
+  return static_cast<std::uint16_t>(priority << wire::vlan_priority_shift | (control & below));
+}
+
+bool is_lossless(const forwarding::TrafficClass& one) {
+  return one.pfc_priority.has_value();
+}
+
 // Packets have headroom for the tag.
 void put_on_tag(Packet& frame, std::uint16_t control) {
   frame.offset = static_cast<std::uint16_t>(frame.offset - tag_bytes);
@@ -48,6 +58,9 @@ void put_on_tag(Packet& frame, std::uint16_t control) {
 
 Vlans::Vlans(const SwitchConfig& config)
     : on_(has_vlans(config)), own_(on_ ? config.bridge_vlan : std::uint16_t{0}) {
+  if (std::ranges::any_of(config.classes, is_lossless)) {
+    priorities_ = forwarding::priorities_of(config.classes);
+  }
   for (const auto& port : config.ports) {
     auto& facts = ports_.emplace_back();
     facts.is_bridged = !port.is_routed();
@@ -96,16 +109,20 @@ std::optional<DropReason> Vlans::enter(Packet& frame) const {
 }
 
 void Vlans::put_into(Packet& frame, std::uint16_t vid) {
-  const auto priority = forwarding::priority_of(frame) << wire::vlan_priority_shift;
-  frame.vlan = static_cast<std::uint16_t>(priority | vid);
+  frame.vlan = with_priority(forwarding::priority_of(frame), vid);
+}
+
+std::uint16_t Vlans::control_of(const Packet& frame) const {
+  const auto priority =
+      priorities_ ? (*priorities_)[forwarding::codepoint_of(frame)] : forwarding::no_priority;
+  return priority == forwarding::no_priority ? frame.vlan : with_priority(priority, frame.vlan);
 }
 
 std::optional<DropReason> Vlans::leave(Packet& frame, PortIndex to) const {
   if (wire::vid_of(frame.vlan) == 0) {  // the frame begins here
     put_into(frame, own_);
   }
-  const auto control = frame.vlan;
-  const auto vid = wire::vid_of(control);
+  const auto vid = wire::vid_of(frame.vlan);
   const auto& port = ports_[to];
   if (vid == 0 || !port.carried[vid]) {
     return DropReason::vlan_not_allowed;
@@ -119,7 +136,7 @@ std::optional<DropReason> Vlans::leave(Packet& frame, PortIndex to) const {
     if (frame.offset < tag_bytes) {
       return DropReason::no_buffer;
     }
-    put_on_tag(frame, control);
+    put_on_tag(frame, control_of(frame));
   } else if (has_tag(*header)) {
     return DropReason::vlan_nested;
   }

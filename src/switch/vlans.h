@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "forwarding/flow_control.h"
 #include "packet/fate.h"
 #include "packet/packet.h"
 #include "switch/config.h"
@@ -53,8 +54,13 @@ class Vlans {
     std::bitset<wire::vids> carried;
   };
 
+  // Returns what the tag of a frame says that has none yet.
+  std::uint16_t control_of(const Packet& frame) const;
+
   bool on_ = false;
   std::uint16_t own_ = 0;
+  // Where a class has a priority, neighbours that trust tags are to see it.
+  std::optional<forwarding::PriorityMap> priorities_;
   std::vector<Port> ports_;
 };
 

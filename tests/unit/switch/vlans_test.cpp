@@ -78,6 +78,29 @@ TEST(Vlans, APriorityTagIsOfThePortsVlanAndKeepsItsPriority) {
   EXPECT_EQ(bench.drops(DropReason::vlan_untagged), 1u) << "the trunk has no VLAN for it";
 }
 
+// A neighbour that goes by tags stops the class by the priority that it sees.
+TEST(Vlans, TagsHaveThePriorityOfALosslessClass) {
+  auto config = four_ports();
+  config.classes = {{.name = "storage", .codepoints = {{26}, {40}}, .pfc_priority = 4},
+                    {.name = "rest"}};
+  SwitchBench bench(config);
+  const auto marked = [&](std::uint8_t codepoint) {
+    auto frame = between(bench, 1, 9);
+    ip_of(*frame).tos = static_cast<std::uint8_t>(codepoint << 2);
+    return frame;
+  };
+  for (const std::uint8_t codepoint : {26, 40}) {
+    EXPECT_EQ(sent(bench.send(access_20, marked(codepoint))),
+              (Exits{{trunk, priority(4) | 20}, {native, priority(4) | 20}}));
+  }
+  const unsigned drop_eligible = 0x1000;
+  EXPECT_EQ(sent(bench.send(trunk, tagged(marked(26), priority(3) | drop_eligible | 20))),
+            (Exits{{access_20, no_tag}, {native, priority(4) | drop_eligible | 20}}));
+  EXPECT_EQ(sent(bench.send(trunk, tagged(marked(8), priority(3) | 20))),
+            (Exits{{access_20, no_tag}, {native, priority(3) | 20}}))
+      << "of a class that is not lossless";
+}
+
 TEST(Vlans, PortsTakeNoFramesOfVlansThatTheyDoNotCarry) {
   SwitchBench bench(four_ports());
   EXPECT_TRUE(bench.send(access_10, tagged(between(bench, 1, 9), 20)).empty());
