@@ -55,8 +55,8 @@ class Sender {
       parts_[i][1] = {padding_.data(), padding_.size()};
       messages_[i].msg_hdr.msg_iov = parts_[i].data();
       messages_[i].msg_hdr.msg_iovlen = parts_[i].size();
-      messages_[i].msg_hdr.msg_name = &to_;
-      messages_[i].msg_hdr.msg_namelen = sizeof(to_);
+      messages_[i].msg_hdr.msg_name = to_.get();
+      messages_[i].msg_hdr.msg_namelen = sizeof(sockaddr_in);
     }
   }
 
@@ -99,7 +99,7 @@ class Sender {
   std::uint64_t offered_ = 0;
   std::uint64_t turn_ = 0;
   std::size_t peer_ = 0;
-  sockaddr_in to_{};
+  host::SocketName to_;
   std::array<BackgroundHeader, batch> headers_{};
   std::array<std::array<iovec, 2>, batch> parts_{};
   std::array<mmsghdr, batch> messages_{};

@@ -91,6 +91,18 @@ void check_advertisements(const SwitchDraft& draft, Diagnostics& diagnostics) {
   }
 }
 
+void check_embedding(const SwitchDraft& draft, Diagnostics& diagnostics) {
+  const auto& ports = draft.config.ports;
+  const bool is_of_use = std::any_of(ports.begin(), ports.end(), [](const auto& port) {
+    return !port.is_routed() || port.address6.has_value();
+  });
+  if (draft.config.embedding_prefix && !is_of_use) {
+    diagnostics.error(position_of(*draft.source, "embedding_prefix"),
+                      "`embedding_prefix` is for IPv6, which no port of the switch speaks",
+                      "give its ports an `address6`, or take `embedding_prefix` away");
+  }
+}
+
 }  // namespace
 
 constinit const Options<RouteConfig6> route6_options = route6_table;
@@ -119,6 +131,7 @@ void check_ipv6(const SwitchDraft& draft, Diagnostics& diagnostics) {
   check_neighbours(interfaces, config.neighbours6, draft.neighbours6, diagnostics);
   check_mtus6(draft, diagnostics);
   check_advertisements(draft, diagnostics);
+  check_embedding(draft, diagnostics);
 }
 
 }  // namespace tributary::control

@@ -48,6 +48,11 @@ constexpr Option<SwitchConfig> switch_table[] = {
     option::parsed<&SwitchConfig::bridge_address6, parse_interface_address6>(
         "bridge_address6", Apply::restart, {}, "the same of IPv6, `\"2001:db8:1::254/64\"`")
         .unset_is("none"),
+    option::parsed<&SwitchConfig::embedding_prefix, parse_embedding_prefix>(
+        "embedding_prefix", Apply::restart, "96 bits",
+        "engines that know hosts by IPv4 addresses take IPv6 between addresses of this prefix, "
+        "which embed them in the lower 32 bits (RFC 6052): `\"2001:db8:64::/96\"`")
+        .unset_is("none"),
     option::words<&SwitchConfig::bridge_advertise6, on_off_words>(
         "bridge_advertise6", Apply::reload,
         "as `advertise6` of a port, to the hosts on the bridge's own segment"),

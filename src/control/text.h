@@ -9,6 +9,7 @@
 
 #include "forwarding/config.h"
 #include "packet/clock.h"
+#include "wire/embedding_prefix.h"
 #include "wire/ethernet.h"
 #include "wire/ip_address.h"
 #include "wire/ipv4.h"
@@ -36,6 +37,7 @@ Parsed<forwarding::Prefix> parse_prefix(std::string_view text);  // no host bits
 Parsed<forwarding::InterfaceAddress> parse_interface_address(std::string_view text);
 Parsed<forwarding::Prefix6> parse_prefix6(std::string_view text);
 Parsed<forwarding::InterfaceAddress6> parse_interface_address6(std::string_view text);
+Parsed<wire::EmbeddingPrefix> parse_embedding_prefix(std::string_view text);
 Parsed<wire::IpAddress> parse_ipv6(std::string_view text);     // of one host, and not link-local
 Parsed<forwarding::VidSet> parse_vids(std::string_view text);  // "10,20,30-39"
 
@@ -46,6 +48,7 @@ std::string to_string(const forwarding::Prefix& prefix);
 std::string to_string(const forwarding::InterfaceAddress& address);
 std::string to_string(const forwarding::Prefix6& prefix);
 std::string to_string(const forwarding::InterfaceAddress6& address);
+std::string to_string(const wire::EmbeddingPrefix& prefix);
 std::string to_string(const forwarding::VidSet& vids);
 // Quantities are written in the largest unit that divides the value.
 std::string duration_text(Duration duration);

@@ -50,6 +50,25 @@ Parsed<forwarding::Prefix6> parse_prefix6(std::string_view text) {
   return prefix;
 }
 
+Parsed<wire::EmbeddingPrefix> parse_embedding_prefix(std::string_view text) {
+  const auto prefix = parse_prefix6(text);
+  if (!prefix) {
+    return tl::unexpected(prefix.error());
+  }
+  if (prefix->length != wire::EmbeddingPrefix::length) {
+    return tl::unexpected(
+        Complaint{"the prefix " + quoted(text) + " has " + std::to_string(prefix->length) + " bits",
+                  "it is to have 96, as the 32 behind them tell hosts apart: "
+                  "\"2001:db8:64::/96\""});
+  }
+  const auto& network = prefix->network;
+  if (network.is_multicast() || network.is_link_local() || network.high() == 0) {
+    return tl::unexpected(Complaint{quoted(text) + " is no prefix of hosts that are routed to",
+                                    "write it like \"2001:db8:64::/96\""});
+  }
+  return wire::EmbeddingPrefix::of(network);
+}
+
 Parsed<forwarding::InterfaceAddress6> parse_interface_address6(std::string_view text) {
   const auto parsed = parse_with_length6(text, "2001:db8:1::1/64");
   if (!parsed) {
@@ -72,6 +91,11 @@ Parsed<forwarding::InterfaceAddress6> parse_interface_address6(std::string_view 
 
 std::string to_string(const forwarding::Prefix6& prefix) {
   return to_string(prefix.network) + '/' + std::to_string(prefix.length);
+}
+
+std::string to_string(const wire::EmbeddingPrefix& prefix) {
+  return to_string(
+      forwarding::Prefix6{prefix.embed(wire::Ipv4Address()), wire::EmbeddingPrefix::length});
 }
 
 std::string to_string(const forwarding::InterfaceAddress6& address) {

@@ -42,6 +42,7 @@ std::size_t DeviceQueue::receive(PacketPool& pool, PortIndex ingress, PacketList
     packet->ingress = ingress;
     packet->egress = no_port;
     packet->vlan = 0;
+    packet->over_ipv6 = false;
     out.push(PacketPtr(packet));
   }
   return count;

@@ -30,7 +30,8 @@ struct Burst {
   Actions& actions;
 };
 
-// The switch is connected to this IPv4 segment by a routed port.
+// The switch is connected to this segment by a routed port: of IPv4 addresses, or of IPv6 ones by
+// what they embed.
 struct Segment {
   std::uint32_t network = 0;  // host order
   std::uint32_t mask = 0;

@@ -225,7 +225,7 @@ std::string Communicator::local_address() const {
   if (state_->machine) {
     return state_->machine->known().address.data();
   }
-  return state_->carrier ? host::to_string(state_->job().self().address) : "";
+  return state_->carrier ? host::to_string(state_->job().self().ip()) : "";
 }
 bool Communicator::reproducible() const {
   return state_->options.reproducible;

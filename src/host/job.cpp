@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "host/job.h"
 
+#include <arpa/inet.h>
+
 #include "host/siphash.h"
 
 namespace tributary::host {
@@ -17,8 +19,27 @@ std::string to_string(wire::Ipv4Address address) {
   return text;
 }
 
+std::string to_string(const wire::IpAddress& address) {
+  if (address.is_v4()) {
+    return to_string(address.v4());
+  }
+  std::array<char, INET6_ADDRSTRLEN> text{};
+  const auto octets = address.octets();
+  ::inet_ntop(AF_INET6, octets.data(), text.data(), text.size());
+  return text.data();
+}
+
 std::string to_string(const Endpoint& endpoint) {
-  return to_string(endpoint.address) + ":" + std::to_string(endpoint.port);
+  const auto address = to_string(endpoint.ip());
+  const auto port = ":" + std::to_string(endpoint.port);
+  return endpoint.prefix ? "[" + address + "]" + port : address + port;
+}
+
+Endpoint Endpoint::at(const wire::IpAddress& address, std::uint16_t port) {
+  if (address.is_v4()) {
+    return {address.v4(), port};
+  }
+  return {wire::EmbeddingPrefix::embedded_in(address), port, wire::EmbeddingPrefix::of(address)};
 }
 
 JobKey key_of_call(const JobKey& job, std::uint64_t call) {

@@ -3,22 +3,31 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "wire/embedding_prefix.h"
 #include "wire/encapsulation.h"
+#include "wire/ip_address.h"
 #include "wire/ipv4.h"
 
 namespace tributary::host {
 
-// Says where a worker listens for packets (UDP; the port is 0 directly over Ethernet).
+// Says where a worker listens for packets (UDP; the port is 0 directly over Ethernet). Protocols
+// know it by an IPv4 address, which with a prefix stands for the IPv6 address that embeds it.
 struct Endpoint {
   wire::Ipv4Address address;
   std::uint16_t port = 0;
+  std::optional<wire::EmbeddingPrefix> prefix{};  // no value: it is IPv4
+
+  static Endpoint at(const wire::IpAddress& address, std::uint16_t port);
+  wire::IpAddress ip() const { return prefix ? prefix->embed(address) : wire::IpAddress(address); }
 
   friend bool operator==(const Endpoint&, const Endpoint&) = default;
 };
 std::string to_string(wire::Ipv4Address address);
+std::string to_string(const wire::IpAddress& address);
 std::string to_string(const Endpoint& endpoint);
 
 // The secret of one job; whoever does not have it cannot forge fingerprints.

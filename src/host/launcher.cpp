@@ -103,7 +103,9 @@ std::string rendezvous_of(const Variables& variables) {
   const auto port = variables.find("MASTER_PORT");
   if (address && port) {
     const auto number = number_of(*port);
-    return *address + ":" + (number && is_port_of_agent(variables) ? port_of(*number) : *port);
+    const bool is_bare_ipv6 = address->find(':') != std::string::npos && !address->starts_with('[');
+    const auto host = is_bare_ipv6 ? "[" + *address + "]" : *address;
+    return host + ":" + (number && is_port_of_agent(variables) ? port_of(*number) : *port);
   }
   const auto nodes = variables.find("SLURM_STEP_NODELIST");
   if (!nodes || address || port) {

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -23,7 +24,10 @@ namespace tributary::host {
 // A rank's own end of the network.
 struct Place {
   wire::Ipv4Address address;
-  std::uint32_t mtu = 0;  // IP bytes
+  std::uint32_t mtu = 0;                          // IP bytes, with a header of IPv4
+  std::optional<wire::EmbeddingPrefix> prefix{};  // of the address that it has, over IPv6
+
+  wire::IpAddress ip() const { return Endpoint{address, 0, prefix}.ip(); }
 };
 
 // Has what a rank tells the others of its end of a protocol.
@@ -83,6 +87,8 @@ struct HostProtocol {
   // Tells whether the parameters of a communicator are for this protocol, which then carries it if
   // its algorithm is "auto"; null: they never are.
   bool (*configured)(const CommunicatorOptions& options) = nullptr;
+  // It can have ranks with IPv6 addresses, which it knows by what these embed.
+  bool over_ipv6 = false;
   // This protocol, and no other, carries those with "auto" that no protocol is configured for.
   bool by_default = false;
   // Fails if the options contradict themselves; null: they cannot.

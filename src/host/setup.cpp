@@ -12,6 +12,7 @@
 #include "host/text.h"
 #include "host/transport/address.h"
 #include "host/tuning/measurement.h"
+#include "wire/ipv6.h"
 
 namespace tributary::host {
 namespace {
@@ -19,17 +20,45 @@ namespace {
 constexpr std::uint32_t mtu_min = 256;
 constexpr std::uint32_t mtu_auto_max = 9216;  // loopback claims 64 KiB
 
-Result<wire::Ipv4Address> local_address(const CommunicatorOptions& options, const Endpoint& place) {
+Result<wire::IpAddress> local_address(const CommunicatorOptions& options, const Endpoint& place) {
   return options.local_address.empty() ? local_address_towards(place)
-                                       : parse_address(options.local_address);
+                                       : parse_ip_address(options.local_address);
 }
 
-Result<std::uint32_t> mtu_of(const CommunicatorOptions& options, wire::Ipv4Address local) {
+// Over IPv6, a rank is known by the lower 32 bits of its address.
+Result<void> check_ipv6(const CommunicatorOptions& options, const wire::IpAddress& local,
+                        const Endpoint& place) {
+  const auto prefix = wire::EmbeddingPrefix::of(local);
+  if (place.prefix && *place.prefix != prefix) {
+    return invalid("this rank has the address " + to_string(local) + ", and the ranks meet at " +
+                   to_string(place.ip()) +
+                   ": over IPv6, ranks have addresses with the same upper 96 bits, as they are "
+                   "known by the others (TRIBUTARY_LOCAL_ADDRESS)");
+  }
+  const auto& protocol = *protocol_of(options);
+  const bool by_ring = options.algorithm == ring_algorithm;
+  if (!by_ring && (!protocol.over_ipv6 || options.encapsulation != wire::Encapsulation::udp)) {
+    return invalid(std::string(protocol.name) +
+                   (protocol.over_ipv6 ? ", directly over Ethernet," : "") +
+                   " knows no addresses of IPv6 as this rank's, " + to_string(local) +
+                   ": give it one of IPv4 (TRIBUTARY_LOCAL_ADDRESS), or use Canary by UDP, or the "
+                   "ring");
+  }
+  return {};
+}
+
+Result<std::uint32_t> mtu_of(const CommunicatorOptions& options, const wire::IpAddress& local) {
   if (options.mtu != 0) {
     return std::uint32_t{options.mtu};
   }
   return interface_of(local).map(
       [](const Interface& found) { return std::min(found.mtu, mtu_auto_max); });
+}
+
+// Protocols reckon with the headers of IPv4, which leave more room.
+std::uint32_t ipv4_bytes(const Endpoint& own, std::uint32_t mtu) {
+  constexpr std::uint32_t more = sizeof(wire::Ipv6Header) - sizeof(wire::Ipv4Header);
+  return own.prefix && mtu > more ? mtu - more : mtu;
 }
 
 // The arithmetic of clocks ends beyond that.
@@ -98,25 +127,41 @@ Result<Opened> open(const CommunicatorOptions& options, const Endpoint& rendezvo
   if (!mtu) {
     return error_of(mtu);
   }
+  const auto own = Endpoint::at(*local, 0);
+  if (own.prefix) {
+    if (auto checked = check_ipv6(options, *local, rendezvous); !checked) {
+      return error_of(checked);
+    }
+  }
   const auto& protocol = *protocol_of(options);
-  auto preparation = protocol.prepare(options, {*local, *mtu});
+  auto preparation = protocol.prepare(options, {own.address, ipv4_bytes(own, *mtu), own.prefix});
   if (!preparation) {
     return error_of(preparation);
   }
-  auto listener = listen_on(Endpoint{*local, 0});
+  auto listener = listen_on(own);
   if (!listener) {
     return error_of(listener);
   }
   auto hello = hello_of(options);
-  hello.address = *local;
+  hello.address = own.address;
   hello.ring_port = listener->local.port;
   tell((*preparation)->offer(), hello);
   return Opened{std::move(*preparation), std::move(*listener), hello};
 }
 
+// All ranks have the same prefix.
+Meeting with_prefix(Meeting meeting, const std::optional<wire::EmbeddingPrefix>& prefix) {
+  for (auto* endpoints : {&meeting.job.peers, &meeting.ring}) {
+    for (auto& endpoint : *endpoints) {
+      endpoint.prefix = prefix;
+    }
+  }
+  return meeting;
+}
+
 // Connects to the ranks that were met.
 Result<Connections> join(Opened mine, Rendezvous& met, const Deadline& until) {
-  const auto& meeting = met.meeting();
+  const auto meeting = with_prefix(met.meeting(), mine.listener.local.prefix);
   auto ring = Ring::connect(meeting, std::move(mine.listener), until.due(),
                             heeding(until, [&met](int fd, short events, Time latest) {
                               return met.wait(fd, events, latest);

@@ -40,10 +40,12 @@ class PacketPool {
     packet->egress = no_port;
     packet->driver_tag = 0;
     packet->vlan = 0;
+    packet->over_ipv6 = false;
     return PacketPtr(packet);
   }
 
-  // Returns a copy with the same frame, ports and VLAN, or null when the store is exhausted.
+  // Returns a copy with the same frame, ports, VLAN and version of IP, or null when the store is
+  // exhausted.
   PacketPtr clone(const Packet& original) {
     auto copy = allocate();
     if (!copy || copy->capacity < original.offset + original.length) {
@@ -54,6 +56,7 @@ class PacketPool {
     copy->ingress = original.ingress;
     copy->egress = original.egress;
     copy->vlan = original.vlan;
+    copy->over_ipv6 = original.over_ipv6;
     std::memcpy(copy->data(), original.data(), original.length);
     return copy;
   }
@@ -75,6 +78,7 @@ class PacketPool {
     packet->length = static_cast<std::uint32_t>(bytes.size());
     packet->ingress = body.ingress;
     packet->vlan = body.vlan;
+    packet->over_ipv6 = body.over_ipv6;
     packet->body = &body;
     std::memcpy(packet->data(), bytes.data(), bytes.size());
     return packet;

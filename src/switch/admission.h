@@ -46,6 +46,13 @@ class Admission : public Parts {
     return left;
   }
 
+  // Brings packets of IPv6 into the form that their engines know.
+  [[gnu::noinline]] void enter_embedded(std::span<PacketPtr> arrived) const {
+    for (auto& packet : arrived) {
+      embedding_.enter(*packet);
+    }
+  }
+
   // Drops the packet, gives it to its engine, or finds out what FrameWays::accept() needs to know
   // of it.
   [[gnu::always_inline]] void admit(PacketPtr&& arrived, Accepted& accepted) {
@@ -106,7 +113,11 @@ class Admission : public Parts {
     if ((packet->noted & engine::noted::elsewhere) != 0) {
       noted = static_cast<std::uint8_t>(packet->noted & ~engine::noted::elsewhere);
     }
-    packet->noted = 0;  // it will not be true for long
+    packet->noted = 0;                           // it will not be true for long
+    if (slot == nullptr && packet->over_ipv6) {  // the engine was taken away meanwhile
+      embedding_.leave(*packet);
+      frame = engine::parse_frame(*packet);
+    }
   }
 
   // Finds the headers and the engine that claims the frame. Returns false if there is not even an

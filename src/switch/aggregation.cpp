@@ -9,12 +9,24 @@
 namespace tributary::switching {
 namespace {
 
+// Says whether all hosts on the prefix of this address have addresses that embed.
+bool embeds(const SwitchConfig& config, const forwarding::InterfaceAddress6& own) {
+  return own.length >= wire::EmbeddingPrefix::length &&
+         config.embedding_prefix == wire::EmbeddingPrefix::of(own.address);
+}
+
 std::vector<engine::Segment> segments_of(const SwitchConfig& config) {
   std::vector<engine::Segment> segments;
   for (const auto& port : config.ports) {
     if (port.address) {
       const auto mask = forwarding::prefix_mask(port.address->length);
       segments.push_back({port.address->address.value() & mask, mask});
+    }
+    if (port.address6 && embeds(config, *port.address6)) {
+      const auto own = wire::EmbeddingPrefix::embedded_in(port.address6->address);
+      const auto mask =
+          forwarding::prefix_mask(port.address6->length - wire::EmbeddingPrefix::length);
+      segments.push_back({own.value() & mask, mask});
     }
   }
   return segments;

@@ -11,6 +11,7 @@
 #include "engine/settings.h"
 #include "forwarding/config.h"
 #include "packet/clock.h"
+#include "wire/embedding_prefix.h"
 #include "wire/ethernet.h"
 #include "wire/ipv4.h"
 
@@ -66,6 +67,8 @@ struct SwitchConfig {
   // switch.
   std::optional<forwarding::InterfaceAddress> bridge_address;
   std::optional<forwarding::InterfaceAddress6> bridge_address6;
+  // Hosts with IPv6 addresses of this prefix take part in protocols that know them by 32 bits.
+  std::optional<wire::EmbeddingPrefix> embedding_prefix;
   bool bridge_advertise6 = false;  // as PortConfig::advertise6
   // In a bridge with VLANs, the switch itself is in this one, with its address and its engines; 0:
   // it is in none.

@@ -7,6 +7,7 @@
 #include "engine/frame.h"
 #include "forwarding/rows.h"
 #include "switch/bridge.h"
+#include "switch/embedding.h"
 #include "switch/interfaces.h"
 #include "switch/outlet.h"
 #include "switch/router.h"
@@ -17,9 +18,10 @@ namespace tributary::switching {
 // Sends what the engines want sent on its way: by the bridge or by a router.
 class Departures {
  public:
-  Departures(const Interfaces& interfaces, Bridge& bridge, Router& router, Router6& router6,
-             Outlet& outlet)
+  Departures(const Interfaces& interfaces, const Embedding& embedding, Bridge& bridge,
+             Router& router, Router6& router6, Outlet& outlet)
       : interfaces_(interfaces),
+        embedding_(embedding),
         bridge_(bridge),
         router_(router),
         router6_(router6),
@@ -53,16 +55,10 @@ class Departures {
     } else if (frame.ipv4 == nullptr && departure.path) {
       router_.forward_raw(std::move(packet), *departure.path, account, now);
     } else if (is_bridged(*packet, frame, now)) {
-      // A packet in transit keeps its source address, as on any bridge.
-      const bool in_transit = departure.received || departure.resumed;
-      const bool rewritten =
-          frame.ipv4 != nullptr && frame.ipv4->source == interfaces_.switch_address();
-      if (rewritten || !in_transit) {
-        frame.ethernet->source = interfaces_.bridge_mac();
-      }
-      const auto from = in_transit ? packet->ingress : no_port;
-      const auto to = bridge_.find(*packet, frame.ethernet->destination, now);
-      bridge_.forward(std::move(packet), from, to, account);
+      bridge(departure, account, now);
+    } else if (packet->over_ipv6) {
+      embedding_.leave(*packet);
+      route6(departure, account, now);
     } else if (frame.ipv4 == nullptr) {
       route6(departure, account, now);
     } else if (departure.resumed && frame.ipv4->ttl <= 1) {
@@ -76,26 +72,50 @@ class Departures {
     }
   }
 
+  void bridge(engine::Departure& departure, Account account, Time now) {
+    auto& packet = departure.packet;
+    const auto& frame = departure.frame;
+    // A packet in transit keeps its source address, as on any bridge.
+    const bool in_transit = departure.received || departure.resumed;
+    const bool rewritten =
+        frame.ipv4 != nullptr && frame.ipv4->source == interfaces_.switch_address();
+    if (rewritten || !in_transit) {
+      frame.ethernet->source = interfaces_.bridge_mac();
+    }
+    const auto from = in_transit ? packet->ingress : no_port;
+    const auto to = bridge_.find(*packet, frame.ethernet->destination, now);
+    if (packet->over_ipv6) {
+      embedding_.leave(*packet);
+    }
+    bridge_.forward(std::move(packet), from, to, account);
+  }
+
   // Of what has no IPv4 header, IPv6 has a way through a router, where it came by an interface that
   // speaks it.
   [[gnu::noinline]] void route6(engine::Departure& departure, Account account, Time now) {
     auto& packet = departure.packet;
-    const bool is_ipv6 = departure.frame.ethernet->type.value() == wire::ethertype::ipv6;
+    const auto* ethernet = wire::Cursor(packet->bytes()).take<wire::EthernetHeader>();
+    const bool is_ipv6 = ethernet->type.value() == wire::ethertype::ipv6;
     const auto interface =
         packet->ingress < interfaces_.count() ? interfaces_.interface_of(*packet) : no_port;
     if (!is_ipv6 || !interfaces_.address6(interface)) {
       outlet_.drop(std::move(packet),
                    is_ipv6 ? DropReason::unknown_ethertype : DropReason::ip_malformed, account);
     } else if (departure.received) {
-      router6_.receive(std::move(packet), interface, now, departure.towards);
+      router6_.receive(std::move(packet), interface, now, {departure.towards, departure.path});
+    } else if (departure.resumed) {
+      router6_.resume(std::move(packet), now, {departure.towards, departure.path});
     } else {
-      router6_.resume(std::move(packet), now, departure.towards);
+      router6_.originate(std::move(packet), now, {departure.towards, departure.path});
     }
   }
 
   // Sends a complete frame by the port that it names.
   void depart_by(PacketPtr&& packet) {
     const auto port = packet->egress;
+    if (packet->over_ipv6) {
+      embedding_.leave(*packet);
+    }
     wire::MutableCursor(packet->bytes()).take<wire::EthernetHeader>()->source =
         interfaces_.mac(port);
     if (bridge_.vlans().on()) {
@@ -119,6 +139,7 @@ class Departures {
   }
 
   const Interfaces& interfaces_;
+  const Embedding& embedding_;
   Bridge& bridge_;
   Router& router_;
   Router6& router6_;

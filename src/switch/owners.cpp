@@ -12,6 +12,7 @@ Owners::Owners(const SwitchConfig& config, unsigned cores)
       has_owners_(cores > 1 && (!config.protocols.empty() || config.bfd)),
       watches_(config.bfd.has_value()),
       vlans_(config),
+      embedding_(config),
       classifier_(config.protocols) {
   const auto kinds = protocols::engines();
   for (std::size_t row = 0; row < kinds.size(); ++row) {
@@ -45,6 +46,9 @@ unsigned Owners::core_of(Packet& packet, unsigned here) const {
   }
   if (vlans_.on() && is_of_strangers(packet)) {
     return is_for_sessions(packet, engine::parse_frame(packet)) ? Liveness::core : here;
+  }
+  if (embedding_.on()) {
+    embedding_.enter(packet);
   }
   const auto frame = engine::parse_frame(packet);
   if (frame.ethernet == nullptr) {

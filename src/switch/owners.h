@@ -7,6 +7,7 @@
 #include "packet/packet.h"
 #include "switch/classifier.h"
 #include "switch/config.h"
+#include "switch/embedding.h"
 #include "switch/vlans.h"
 
 namespace tributary::switching {
@@ -19,8 +20,9 @@ class Owners {
 
   // Returns the core that owns the block of this packet (by a hash of its aggregation key) or the
   // sessions with neighbours. It returns `here` when any core may handle the packet, or may add it
-  // to a partial sum for the owner. Packet::ingress need not be set where there are no VLANs. What
-  // it finds in the frame it notes in the packet, which is to go to Switch::receive() as it is.
+  // to a partial sum for the owner. Packet::ingress need not be set where there are neither VLANs
+  // nor addresses that embed. What it finds in the frame it notes in the packet, which is to go to
+  // Switch::receive() as it is.
   unsigned core_of(Packet& packet, unsigned here) const;
 
  private:
@@ -31,6 +33,7 @@ class Owners {
   bool has_owners_ = false;  // some packets have owners
   bool watches_ = false;     // next hops are watched by BFD
   Vlans vlans_;
+  Embedding embedding_;
   Classifier classifier_;
   // By claim, this says whether a core may add up packets for their owner; null: it may not.
   std::array<bool (*)(const engine::Frame&), engine::noted::claims + 1> may_gather_{};

@@ -22,6 +22,7 @@ std::uint64_t draw_seed(const SwitchConfig& config) {
 Parts::Parts(const SwitchConfig& config, CoreShare share, PacketPool& pool,
              std::span<const forwarding::QueueGauge> gauges)
     : interfaces_(config),
+      embedding_(config),
       outlet_(interfaces_, pool, share, gauges),
       bridge_(config, interfaces_, outlet_, draw_seed(config)),
       neighbours_(config, interfaces_, bridge_, outlet_, share, draw_seed(config)),
@@ -31,7 +32,7 @@ Parts::Parts(const SwitchConfig& config, CoreShare share, PacketPool& pool,
       advertiser6_(config, interfaces_, bridge_, outlet_, share, draw_seed(config)),
       router6_(config, interfaces_, neighbours6_, liveness_, advertiser6_, outlet_),
       aggregation_(config, interfaces_, pool, share.cores),
-      departures_(interfaces_, bridge_, router_, router6_, outlet_),
+      departures_(interfaces_, embedding_, bridge_, router_, router6_, outlet_),
       announcer_(interfaces_, bridge_, neighbours_, neighbours6_, share) {
   liveness_.reconfigure(config.bfd);
   follow_liveness();
@@ -101,6 +102,7 @@ void Parts::set_port_up(PortIndex port, bool up) {
 
 void Parts::reconfigure(const SwitchConfig& config) {
   interfaces_.reconfigure(config);
+  embedding_ = Embedding(config);
   bridge_.reconfigure(config);
   neighbours_.reconfigure(config);
   router_.reconfigure(config);

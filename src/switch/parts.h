@@ -11,6 +11,7 @@
 #include "switch/announcer.h"
 #include "switch/bridge.h"
 #include "switch/departures.h"
+#include "switch/embedding.h"
 #include "switch/interfaces.h"
 #include "switch/liveness.h"
 #include "switch/neighbours.h"
@@ -58,6 +59,7 @@ class Parts {
   void follow_liveness();
 
   Interfaces interfaces_;
+  Embedding embedding_;
   Outlet outlet_;
   Bridge bridge_;
   Neighbours neighbours_;

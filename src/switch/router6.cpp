@@ -50,7 +50,8 @@ Router6::Router6(const SwitchConfig& config, const Interfaces& interfaces, Neigh
       liveness_(liveness),
       advertiser_(advertiser),
       outlet_(outlet),
-      ecmp_(0) {
+      ecmp_(0),
+      level_(0) {
   reconfigure(config);
 }
 
@@ -59,6 +60,7 @@ void Router6::reconfigure(const SwitchConfig& config) {
   neighbours_.set_gateways(gateways6_of(routes));
   routes_ = forwarding::RouteTable6(std::move(routes));
   ecmp_ = forwarding::EcmpHash(ecmp_seed_of(config));
+  level_ = forwarding::LevelHash(config.selection.reduction_seed);
   for (PortIndex port = 0; port < interfaces_.count(); ++port) {
     if (!interfaces_.port(port).up) {
       routes_.set_interface_up(port, false);
@@ -95,8 +97,7 @@ bool Router6::hear_of_host(const Packet& packet, const Datagram6& datagram, cons
   return true;
 }
 
-void Router6::receive(PacketPtr packet, PortIndex interface, Time now,
-                      const std::optional<IpAddress>& towards) {
+void Router6::receive(PacketPtr packet, PortIndex interface, Time now, const Steering& steering) {
   const auto drop = [&](DropReason reason) {
     outlet_.drop(std::move(packet), reason, Account::received);
   };
@@ -123,18 +124,25 @@ void Router6::receive(PacketPtr packet, PortIndex interface, Time now,
     return reject(std::move(packet), *datagram, DropReason::ip6_scope, icmp6_error::beyond_scope,
                   Account::received, now);
   }
-  forward(std::move(packet), *datagram, towards.value_or(destination), Account::received, now);
+  forward(std::move(packet), *datagram, steering, Account::received, now);
 }
 
-void Router6::resume(PacketPtr packet, Time now, const std::optional<IpAddress>& towards) {
+void Router6::resume(PacketPtr packet, Time now, const Steering& steering) {
   const auto datagram = parse_ipv6(*packet);
   if (!datagram || datagram->ip->hop_limit <= 1) {
     const auto reason = datagram ? DropReason::hop_limit_exceeded : DropReason::ip6_malformed;
     return outlet_.drop(std::move(packet), reason, Account::originated);
   }
   --datagram->ip->hop_limit;
-  forward(std::move(packet), *datagram, towards.value_or(datagram->destination),
-          Account::originated, now);
+  forward(std::move(packet), *datagram, steering, Account::originated, now);
+}
+
+void Router6::originate(PacketPtr packet, Time now, const Steering& steering) {
+  const auto datagram = parse_ipv6(*packet);
+  if (!datagram) {
+    return outlet_.drop(std::move(packet), DropReason::ip6_malformed, Account::originated);
+  }
+  forward(std::move(packet), *datagram, steering, Account::originated, now);
 }
 
 // Takes a packet for the switch itself, or for a group.
@@ -197,12 +205,23 @@ void Router6::send_from_here(PacketPtr packet, PortIndex interface, Time now) {
     neighbours_.send_on(std::move(packet), interface, datagram->destination, Account::originated,
                         now);
   } else {
-    forward(std::move(packet), *datagram, datagram->destination, Account::originated, now);
+    forward(std::move(packet), *datagram, {}, Account::originated, now);
   }
 }
 
-void Router6::forward(PacketPtr packet, const Datagram6& datagram, const IpAddress& towards,
+const forwarding::NextHop6& Router6::choose(const forwarding::NextHopGroup6& group,
+                                            const Datagram6& datagram,
+                                            const std::optional<engine::Path>& path) const {
+  if (group.live.size() == 1) {
+    return group.live.front();
+  }
+  const auto hash = path ? level_(path->hash) : ecmp_(*datagram.ip, datagram.payload);
+  return group.live[forwarding::pick(hash, group.live.size())];
+}
+
+void Router6::forward(PacketPtr packet, const Datagram6& datagram, const Steering& steering,
                       Account account, Time now) {
+  const auto towards = steering.towards.value_or(datagram.destination);
   const auto* group = routes_.find(towards);
   if (group == nullptr) {
     return reject(std::move(packet), datagram, DropReason::ip6_no_route, icmp6_error::no_route,
@@ -223,11 +242,7 @@ void Router6::forward(PacketPtr packet, const Datagram6& datagram, const IpAddre
     return reject(std::move(packet), datagram, DropReason::next_hops_down, icmp6_error::no_route,
                   account, now);
   }
-  const auto& hop =
-      group->live.size() == 1
-          ? group->live.front()
-          : group
-                ->live[forwarding::pick(ecmp_(*datagram.ip, datagram.payload), group->live.size())];
+  const auto& hop = choose(*group, datagram, steering.path);
   if (const auto mtu = interfaces_.mtu(hop.interface); datagram.bytes() > mtu) {
     return reject(std::move(packet), datagram, DropReason::packet_too_big,
                   icmp6_error::packet_too_big(mtu), account, now);

@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "engine/actions.h"
 #include "forwarding/ecmp.h"
 #include "forwarding/route_table6.h"
 #include "switch/advertiser6.h"
@@ -15,6 +16,13 @@
 
 namespace tributary::switching {
 
+// An engine steers a packet: it takes the way to `towards`, if there is one, and not to its
+// destination, and `path` chooses among several next hops.
+struct Steering {
+  std::optional<wire::IpAddress> towards;
+  std::optional<engine::Path> path;
+};
+
 // This is the IPv6 router of a logical switch (RFC 8200, 4443, 4861), on the interfaces that have
 // an address of this version. It looks at extension headers where a packet is for the switch
 // itself, and passes over those of packets that go on, options for every hop among them (RFC 8200,
@@ -25,12 +33,12 @@ class Router6 {
           Liveness& liveness, Advertiser6& advertiser, Outlet& outlet);
 
   // Takes a frame of IPv6 for the switch on the link layer or for a group. It came in by an
-  // interface which speaks IPv6. If it goes on, it takes the way to `towards`, if there is one, and
-  // not to its destination.
-  void receive(PacketPtr packet, PortIndex interface, Time now,
-               const std::optional<wire::IpAddress>& towards = {});
+  // interface which speaks IPv6.
+  void receive(PacketPtr packet, PortIndex interface, Time now, const Steering& steering = {});
   // Takes a packet that was to go on and that an engine has kept: it goes on as if it came now.
-  void resume(PacketPtr packet, Time now, const std::optional<wire::IpAddress>& towards);
+  void resume(PacketPtr packet, Time now, const Steering& steering);
+  // Takes a packet that an engine made.
+  void originate(PacketPtr packet, Time now, const Steering& steering);
   // Takes a frame for a group, on the bridge. Returns true if nobody but the switch is meant by it.
   bool hear(Packet& packet, PortIndex interface, Time now);
 
@@ -49,10 +57,12 @@ class Router6 {
   void deliver(PacketPtr packet, const Datagram6& datagram, PortIndex interface, Time now);
   void deliver_icmp(PacketPtr packet, const Datagram6& datagram, const Carried6& carried,
                     PortIndex interface, Time now);
-  // Sends a packet on by the way to `towards`: it looks at the hop limit (of received packets), the
-  // route and the MTU.
-  void forward(PacketPtr packet, const Datagram6& datagram, const wire::IpAddress& towards,
+  // Sends a packet on: it looks at the hop limit (of received packets), the route and the MTU.
+  void forward(PacketPtr packet, const Datagram6& datagram, const Steering& steering,
                Account account, Time now);
+  const forwarding::NextHop6& choose(const forwarding::NextHopGroup6& group,
+                                     const Datagram6& datagram,
+                                     const std::optional<engine::Path>& path) const;
   // Sends what begins here; if the destination is link-local, it goes back by `interface`.
   void send_from_here(PacketPtr packet, PortIndex interface, Time now);
   void reject(PacketPtr packet, const Datagram6& datagram, DropReason reason,
@@ -66,6 +76,7 @@ class Router6 {
   Outlet& outlet_;
   forwarding::RouteTable6 routes_;
   forwarding::EcmpHash ecmp_;
+  forwarding::LevelHash level_;
   IcmpLimiter icmp_limiter_;
 };
 

@@ -87,6 +87,9 @@ class Switch::Impl : public FrameWays {
       count = enter_vlans(std::span(arrived_).first(count));
     }
     const auto arrived = std::span(arrived_).first(count);
+    if (embedding_.on()) {
+      enter_embedded(arrived);
+    }
     if (has_lane_) {
       lane_.look_at(arrived);
     }

@@ -24,11 +24,9 @@ constexpr auto look_at_clock = std::chrono::milliseconds(200);
 constexpr std::size_t unsent_bytes_max = std::size_t{128} << 20;
 
 std::string address_of_peer(int fd) {
-  sockaddr_in remote{};
-  socklen_t size = sizeof remote;
-  return ::getpeername(fd, reinterpret_cast<sockaddr*>(&remote), &size) == 0
-             ? to_string(from_sockaddr(remote).address)
-             : "nowhere";
+  SocketName remote;
+  return ::getpeername(fd, remote.get(), &remote.bytes) == 0 ? to_string(from_sockaddr(remote).ip())
+                                                             : "nowhere";
 }
 
 }  // namespace

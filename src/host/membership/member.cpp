@@ -51,7 +51,7 @@ struct Greeted {
 // Makes one attempt; fails with a network error if the keeper closed the connection.
 Result<Greeted> visit(const Endpoint& place, const MemberHello& hello, const Secret& secret,
                       Time until) {
-  auto fd = connect_until(place, wire::Ipv4Address{}, until);
+  auto fd = connect_until(place, {}, until);
   if (!fd) {
     return fail(Error::Code::rendezvous, "no keeper of memberships listens at " + to_string(place) +
                                              " (tributary-keeper): " + fd.error().message);

@@ -32,7 +32,7 @@ class MachineCollectives {
     std::uint32_t payload_bytes = 0;
     std::uint32_t window = 0;
     FullPacket full_packet;
-    std::array<char, 16> address{};  // of this machine's first rank; empty for a single machine
+    std::array<char, 48> address{};  // of this machine's first rank; empty for a single machine
   };
 
   // `name` is the same on all ranks of the communicator, and on no others. If `ready` is an error

@@ -82,7 +82,7 @@ Result<Between> plan_between(const ParallelOptions& options) {
                 "the ports behind that of the rendezvous are needed, too; choose a lower one");
   }
   between.rendezvous =
-      host::to_string(host::Endpoint{place->address, static_cast<std::uint16_t>(port)});
+      host::to_string(host::Endpoint::at(place->ip(), static_cast<std::uint16_t>(port)));
   if (options.local_rank != 0) {
     between.parameters.erase("report");  // one of each machine speaks for it
   }

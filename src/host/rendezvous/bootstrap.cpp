@@ -28,7 +28,7 @@ namespace tributary::host {
 namespace {
 
 // The lowest eight bits count versions of words; above them is that of the rendezvous that follows.
-constexpr std::uint32_t right_version = rendezvous_version << 8 | 1;
+constexpr std::uint32_t right_version = rendezvous_version << 8 | 2;
 
 // A rank tells the others whether it is ready, where it is, and rank 0 where it listens. Versions
 // of the library agree on a word's size, the first two fields, and nothing more.
@@ -36,13 +36,14 @@ struct Word {
   static constexpr std::uint32_t right_magic = 0x74726962;
   std::uint32_t magic = right_magic;
   std::uint32_t version = right_version;
-  std::uint32_t address = 0;
+  std::array<std::uint8_t, 16> address{};  // wire::IpAddress::octets()
   std::uint16_t port = 0;
   std::uint8_t failed = 0;
   std::uint8_t shares = 0;  // 1: it wants to share its machine
   std::array<char, 32> secret{};
+  std::array<char, 4> unused{};
   std::uint64_t machine = 0;       // see machine_number()
-  std::array<char, 200> reason{};  // why it failed, with a null behind it
+  std::array<char, 184> reason{};  // why it failed, with a null behind it
 };
 static_assert(std::is_trivially_copyable_v<Word> && sizeof(Word) == 256);
 
@@ -55,8 +56,8 @@ void put_secret(Word& word) {
 }
 
 Result<Listener> open_meeting(const CommunicatorOptions& options) {
-  return parse_address(options.local_address).and_then([](wire::Ipv4Address address) {
-    return listen_on(Endpoint{address, 0});
+  return parse_ip_address(options.local_address).and_then([](const wire::IpAddress& address) {
+    return listen_on(Endpoint::at(address, 0));
   });
 }
 
@@ -65,8 +66,8 @@ Result<void> check_address(const CommunicatorOptions& options) {
   if (options.local_address.empty()) {
     return {};
   }
-  return parse_address(options.local_address)
-      .and_then([](wire::Ipv4Address address) { return interface_of(address); })
+  return parse_ip_address(options.local_address)
+      .and_then([](const wire::IpAddress& address) { return interface_of(address); })
       .map([](const Interface&) {});
 }
 
@@ -103,7 +104,7 @@ Word word_of(const Result<std::optional<Listener>>& prepared) {
     word.failed = 1;
     prepared.error().message.copy(word.reason.data(), word.reason.size() - 1);
   } else if (*prepared) {
-    word.address = (*prepared)->local.address.value();
+    word.address = (*prepared)->local.ip().octets();
     word.port = (*prepared)->local.port;
     put_secret(word);
   }
@@ -176,7 +177,7 @@ Result<Communicator> Bootstrap::create(Result<CommunicatorOptions> options,
   }
   tell_of_unread_variables(*options);
   const auto& first = words.front();
-  options->rendezvous = to_string(Endpoint{wire::Ipv4Address(first.address), first.port});
+  options->rendezvous = to_string(Endpoint::at(wire::IpAddress(first.address), first.port));
   if (options->secret.empty()) {
     options->secret.assign(first.secret.data(), first.secret.size());
   }

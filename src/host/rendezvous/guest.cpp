@@ -25,7 +25,7 @@ Result<std::unique_ptr<RendezvousGuest>> RendezvousGuest::visit(const Endpoint& 
                                                                 const RendezvousHello& mine,
                                                                 const Secret& secret,
                                                                 const Deadline& until) {
-  auto connection = connect_until(place, wire::Ipv4Address{}, until.due(), heeding(until));
+  auto connection = connect_until(place, {}, until.due(), heeding(until));
   if (!connection) {
     return refused("rank 0 does not listen at the rendezvous: " + connection.error().message);
   }

@@ -30,8 +30,7 @@ Result<FileDescriptor> connect_to(std::uint32_t rank, std::uint32_t magic, const
                                   Time until, const Wait& wait) {
   const auto& job = meeting.job;
   // Where nobody listens, somebody has ended.
-  auto fd =
-      connect_until(meeting.ring[rank], job.self().address, until, wait, WhenRefused::give_up);
+  auto fd = connect_until(meeting.ring[rank], job.self().ip(), until, wait, WhenRefused::give_up);
   if (!fd) {
     // The reason why it has ended comes by way of the rendezvous, and may come later.
     const auto told = fd.error().code == Error::Code::network

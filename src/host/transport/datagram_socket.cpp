@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <linux/if_packet.h>
 #include <netinet/in.h>
+#include <netinet/udp.h>
 #include <sys/socket.h>
 
 #include "host/transport/address.h"
@@ -22,6 +23,20 @@ void enlarge(int fd, int force_option, int option) {
   if (::setsockopt(fd, SOL_SOCKET, force_option, &wanted, sizeof wanted) != 0) {
     ::setsockopt(fd, SOL_SOCKET, option, &wanted, sizeof wanted);
   }
+}
+
+bool prepare_ipv4(int fd, int tos) {
+  return set_option(fd, SOL_SOCKET, SO_NO_CHECK, 1) &&
+         set_option(fd, IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_DO) &&
+         set_option(fd, IPPROTO_IP, IP_TOS, tos);
+}
+
+// Over IPv6, both ends have to agree that there are no checksums (RFC 6935).
+bool prepare_ipv6(int fd, int tos) {
+  return set_option(fd, IPPROTO_UDP, UDP_NO_CHECK6_TX, 1) &&
+         set_option(fd, IPPROTO_UDP, UDP_NO_CHECK6_RX, 1) &&
+         set_option(fd, IPPROTO_IPV6, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_DO) &&
+         set_option(fd, IPPROTO_IPV6, IPV6_TCLASS, tos);
 }
 
 }  // namespace
@@ -44,8 +59,8 @@ bool set_option(int fd, int level, int option, int value) {
 }
 
 bool bind_to(int fd, const Endpoint& local) {
-  const auto address = to_sockaddr(local);
-  return ::bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
+  const auto name = to_sockaddr(local);
+  return ::bind(fd, name.get(), name.bytes) == 0;
 }
 
 // The kernel accounts whole allocations, to the next power of two, and its own structures.
@@ -54,18 +69,18 @@ std::size_t DatagramSocket::packets(std::size_t bytes) const {
   return receive_buffer_bytes / std::bit_ceil(bytes + overhead);
 }
 
-Result<FileDescriptor> open_udp_socket(int tos) {
-  FileDescriptor fd(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
-  if (!fd || !set_option(fd.get(), SOL_SOCKET, SO_NO_CHECK, 1) ||
-      !set_option(fd.get(), IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_DO) ||
-      !set_option(fd.get(), IPPROTO_IP, IP_TOS, tos)) {
+Result<FileDescriptor> open_udp_socket(int tos, int family) {
+  FileDescriptor fd(::socket(family, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  const bool is_ready =
+      fd && (family == AF_INET ? prepare_ipv4(fd.get(), tos) : prepare_ipv6(fd.get(), tos));
+  if (!is_ready) {
     return fail(Error::Code::network, errno_text("UDP socket"));
   }
   return fd;
 }
 
-Result<FileDescriptor> open_sender(int tos) {
-  auto fd = open_udp_socket(tos);
+Result<FileDescriptor> open_sender(int tos, int family) {
+  auto fd = open_udp_socket(tos, family);
   if (fd) {
     enlarge_send_buffer(fd->get());
     set_option(fd->get(), SOL_SOCKET, SO_RCVBUF, 0);

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <sys/socket.h>
 #include <vector>
 
 #include "host/error.h"
@@ -35,12 +36,13 @@ struct DatagramSocket {
   std::size_t packets(std::size_t bytes) const;
 };
 
-// Opens a UDP socket that is not bound yet. What it sends has this type of service and is not
-// fragmented. UDP checksums are off: protocols have checks that hold on from hop to hop.
-Result<FileDescriptor> open_udp_socket(int tos);
+// Opens a UDP socket of AF_INET or AF_INET6 that is not bound yet. What it sends has this type of
+// service (traffic class) and is not fragmented. UDP checksums are off: protocols have checks that
+// hold on from hop to hop.
+Result<FileDescriptor> open_udp_socket(int tos, int family = AF_INET);
 
 // Opens the same, for what only sends: nobody reads what strangers send there.
-Result<FileDescriptor> open_sender(int tos);
+Result<FileDescriptor> open_sender(int tos, int family = AF_INET);
 
 bool set_option(int fd, int level, int option, int value);
 bool bind_to(int fd, const Endpoint& local);

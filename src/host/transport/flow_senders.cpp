@@ -13,14 +13,14 @@ namespace tributary::host {
 // The ports lie beyond those that Linux gives to sockets that ask for none. Where no port of a flow
 // is left, any other does.
 Result<std::vector<FileDescriptor>> open_flow_senders(
-    wire::Ipv4Address local, const std::function<Result<FileDescriptor>()>& open) {
+    const wire::IpAddress& local, const std::function<Result<FileDescriptor>()>& open) {
   constexpr unsigned port_first = 0xf000;
   constexpr unsigned port_last = 0xffff;
   std::vector<FileDescriptor> senders(wire::flow_count);
   auto spare = open();
   std::size_t missing = senders.size();
   const auto bind_spare_to = [&](FileDescriptor& sender, std::uint16_t port) {
-    if (!spare || sender || !bind_to(spare->get(), {local, port})) {
+    if (!spare || sender || !bind_to(spare->get(), Endpoint::at(local, port))) {
       return;
     }
     sender = std::move(*spare);

@@ -6,7 +6,7 @@
 
 #include "host/error.h"
 #include "system/file_descriptor.h"
-#include "wire/ipv4.h"
+#include "wire/ip_address.h"
 
 namespace tributary::host {
 
@@ -14,6 +14,6 @@ namespace tributary::host {
 // privileges are needed for that. Each is bound to a source port of its flow, as far as they are
 // free: every worker on a host has its own.
 Result<std::vector<FileDescriptor>> open_flow_senders(
-    wire::Ipv4Address local, const std::function<Result<FileDescriptor>()>& open);
+    const wire::IpAddress& local, const std::function<Result<FileDescriptor>()>& open);
 
 }  // namespace tributary::host

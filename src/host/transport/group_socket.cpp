@@ -31,8 +31,8 @@ bool hear_groups_only(int fd) {
 
 ip_mreqn membership_of(wire::Ipv4Address group, const GroupLink& link) {
   ip_mreqn membership{};
-  membership.imr_multiaddr = to_sockaddr({group, 0}).sin_addr;
-  membership.imr_address = to_sockaddr({link.local, 0}).sin_addr;
+  membership.imr_multiaddr.s_addr = htonl(group.value());
+  membership.imr_address.s_addr = htonl(link.local.value());
   membership.imr_ifindex = link.interface.index;
   return membership;
 }

@@ -17,8 +17,9 @@ namespace {
 constexpr int backlog = 1024;
 constexpr auto retry_pause = std::chrono::milliseconds(20);
 
-FileDescriptor new_socket() {
-  return FileDescriptor(::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+FileDescriptor new_socket(const Endpoint& of) {
+  const int family = of.prefix ? AF_INET6 : AF_INET;
+  return FileDescriptor(::socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
 }
 
 // Returns a value of errno, or 0, for a connection of which the kernel says nothing bad. A
@@ -27,12 +28,10 @@ FileDescriptor new_socket() {
 // 4.2.3.9). And while nobody listens on a port from which connections leave, too, the kernel may
 // connect a socket to itself.
 int fault_of(int fd) {
-  sockaddr_in local{};
-  sockaddr_in remote{};
-  socklen_t local_size = sizeof local;
-  socklen_t remote_size = sizeof remote;
-  if (::getsockname(fd, reinterpret_cast<sockaddr*>(&local), &local_size) != 0 ||
-      ::getpeername(fd, reinterpret_cast<sockaddr*>(&remote), &remote_size) != 0) {
+  SocketName local;
+  SocketName remote;
+  if (::getsockname(fd, local.get(), &local.bytes) != 0 ||
+      ::getpeername(fd, remote.get(), &remote.bytes) != 0) {
     return errno;
   }
   return from_sockaddr(local) == from_sockaddr(remote) ? ECONNREFUSED : 0;
@@ -40,8 +39,8 @@ int fault_of(int fd) {
 
 // Makes one attempt, and returns a value of errno; 0 when connected.
 Result<int> try_connect(int fd, const Endpoint& remote, Time until, const Wait& wait) {
-  const auto address = to_sockaddr(remote);
-  if (::connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) {
+  const auto name = to_sockaddr(remote);
+  if (::connect(fd, name.get(), name.bytes) == 0) {
     return fault_of(fd);
   }
   if (errno != EINPROGRESS) {
@@ -87,16 +86,15 @@ bool wait_for(int fd, short events, Time until) {
 }
 
 Result<Listener> listen_on(const Endpoint& local) {
-  Listener listener{new_socket(), local};
+  Listener listener{new_socket(local), local};
   const int fd = listener.fd.get();
   set_option(fd, SOL_SOCKET, SO_REUSEADDR, 1);
-  sockaddr_in address{};
-  socklen_t size = sizeof address;
+  SocketName name;
   if (!bind_to(fd, local) || ::listen(fd, backlog) != 0 ||
-      ::getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size) != 0) {
+      ::getsockname(fd, name.get(), &name.bytes) != 0) {
     return fail(Error::Code::network, errno_text("cannot listen on " + to_string(local)));
   }
-  listener.local.port = from_sockaddr(address).port;
+  listener.local.port = from_sockaddr(name).port;
   return listener;
 }
 
@@ -131,12 +129,13 @@ Result<FileDescriptor> accept_until(const Listener& listener, Time until, const 
   }
 }
 
-Result<FileDescriptor> connect_until(const Endpoint& remote, wire::Ipv4Address local, Time until,
+Result<FileDescriptor> connect_until(const Endpoint& remote,
+                                     const std::optional<wire::IpAddress>& local, Time until,
                                      const Wait& wait, WhenRefused refused) {
   for (;;) {
-    auto fd = new_socket();
+    auto fd = new_socket(remote);
     set_option(fd.get(), IPPROTO_TCP, TCP_NODELAY, 1);
-    if (!fd || !bind_to(fd.get(), Endpoint{local, 0})) {
+    if (!fd || (local && !bind_to(fd.get(), Endpoint::at(*local, 0)))) {
       return tl::make_unexpected(broken("TCP socket"));
     }
     const auto error = try_connect(fd.get(), remote, until, wait);

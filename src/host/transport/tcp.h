@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "host/clock.h"
@@ -34,9 +35,10 @@ FileDescriptor accept_now(const Listener& listener);
 Result<FileDescriptor> accept_until(const Listener& listener, Time until,
                                     const Wait& wait = wait_alone);
 enum class WhenRefused : std::uint8_t { try_again, give_up };
-// If `local` is unspecified, the kernel chooses it. Tries again until it is connected; `refused`
+// Without `local` the kernel chooses it. Tries again until it is connected; `refused`
 // says what to do where nobody listens.
-Result<FileDescriptor> connect_until(const Endpoint& remote, wire::Ipv4Address local, Time until,
+Result<FileDescriptor> connect_until(const Endpoint& remote,
+                                     const std::optional<wire::IpAddress>& local, Time until,
                                      const Wait& wait = wait_alone,
                                      WhenRefused refused = WhenRefused::try_again);
 

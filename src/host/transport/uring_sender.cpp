@@ -65,8 +65,11 @@ void UringSender::fill(Slot& slot, const Datagram& datagram) const {
   slot.message.msg_iovlen = std::size(slot.parts) - (trailer.empty() ? 1 : 0);
   slot.message.msg_name = &slot.destination;
   if (socket_.ethernet.interface_index == 0) {
-    slot.destination.internet = to_sockaddr(datagram.destination);
-    slot.message.msg_namelen = sizeof slot.destination.internet;
+    // Protocols know others by IPv4 addresses, and a socket of IPv6 reaches what embeds these.
+    const auto& to = datagram.destination;
+    const auto name = to_sockaddr({to.address, to.port, socket_.local.prefix});
+    slot.destination.internet = name.storage;
+    slot.message.msg_namelen = name.bytes;
   } else {
     slot.destination.link = next_switch_on(socket_.ethernet);
     slot.message.msg_namelen = sizeof slot.destination.link;

@@ -48,7 +48,7 @@ class UringSender {
     std::array<std::byte, Datagram::trailer_bytes_max> trailer;
     iovec parts[3];
     union {
-      sockaddr_in internet;
+      sockaddr_in6 internet;  // of either version of IP
       sockaddr_ll link;
     } destination;
     msghdr message;

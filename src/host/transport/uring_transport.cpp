@@ -180,9 +180,9 @@ void UringTransport::State::read_socket() {
   msghdr message{};
   message.msg_iov = &part;
   message.msg_iovlen = 1;
-  sockaddr_in source{};
-  message.msg_name = &source;
-  message.msg_namelen = socket.tells_source ? sizeof source : 0;
+  SocketName source;
+  message.msg_name = source.get();
+  message.msg_namelen = socket.tells_source ? source.bytes : 0;
   message.msg_control = control.data();
   message.msg_controllen = control.size();
   const auto length = ::recvmsg(socket.fd.get(), &message, MSG_DONTWAIT);

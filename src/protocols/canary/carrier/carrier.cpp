@@ -216,7 +216,7 @@ Result<std::unique_ptr<Preparation>> prepare_canary(const CommunicatorOptions& o
                                                     const Place& place) {
   auto socket =
       options.encapsulation == wire::Encapsulation::udp
-          ? open_canary_socket(place.address, tos_of(options))
+          ? open_canary_socket(place.ip(), tos_of(options))
           : open_ethernet_socket(place.address, wire::ethertype::canary, wire::canary_group_mac);
   if (!socket) {
     return tl::make_unexpected(socket.error());
@@ -241,6 +241,7 @@ constexpr host::HostProtocol host_protocol{
     .algorithms = host::known_as,
     .parameters = host::canary_parameters,
     .udp_ports = {wire::canary_udp_port_first, wire::canary_udp_port_last},
+    .over_ipv6 = true,
     .by_default = true,
     .prepare = host::prepare_canary};
 

@@ -13,22 +13,24 @@
 
 namespace tributary::host {
 
-Result<DatagramSocket> open_canary_socket(wire::Ipv4Address local, std::uint8_t tos) {
-  auto socket = open_udp_socket(tos);
+Result<DatagramSocket> open_canary_socket(const wire::IpAddress& local, std::uint8_t tos) {
+  const int family = local.is_v4() ? AF_INET : AF_INET6;
+  auto socket = open_udp_socket(tos, family);
   if (!socket) {
     return tl::make_unexpected(socket.error());
   }
   DatagramSocket opened{.fd = std::move(*socket)};
   const int fd = opened.fd.get();
   opened.receive_buffer_bytes = enlarge_buffers(fd);
-  if (!set_option(fd, IPPROTO_IP, IP_RECVTOS, 1)) {
+  if (!(family == AF_INET ? set_option(fd, IPPROTO_IP, IP_RECVTOS, 1)
+                          : set_option(fd, IPPROTO_IPV6, IPV6_RECVTCLASS, 1))) {
     return fail(Error::Code::network, errno_text("options of the UDP socket"));
   }
   opened.tells_ecn = true;
   for (unsigned port = wire::canary_udp_port_first; port <= wire::canary_udp_port_last; ++port) {
-    opened.local = Endpoint{local, static_cast<std::uint16_t>(port)};
+    opened.local = Endpoint::at(local, static_cast<std::uint16_t>(port));
     if (bind_to(fd, opened.local)) {
-      return open_flow_senders(local, [tos] { return open_sender(tos); })
+      return open_flow_senders(local, [=] { return open_sender(tos, family); })
           .map([&](std::vector<FileDescriptor> senders) {
             opened.senders = std::move(senders);
             return std::move(opened);

@@ -70,8 +70,7 @@ class ByHand {
     std::vector<std::byte> bytes(header.begin(), header.end());
     bytes.insert(bytes.end(), datagram.payload.begin(), datagram.payload.end());
     const auto to = to_sockaddr(datagram.destination);
-    ::sendto(socket_, bytes.data(), bytes.size(), 0, reinterpret_cast<const sockaddr*>(&to),
-             sizeof to);
+    ::sendto(socket_, bytes.data(), bytes.size(), 0, to.get(), to.bytes);
   }
 
   CanaryCollectives machine_;

@@ -26,9 +26,8 @@ DatagramSocket open_socket() {
 }
 
 std::uint16_t port_of(const FileDescriptor& fd) {
-  sockaddr_in bound{};
-  socklen_t size = sizeof bound;
-  EXPECT_EQ(::getsockname(fd.get(), reinterpret_cast<sockaddr*>(&bound), &size), 0);
+  SocketName bound;
+  EXPECT_EQ(::getsockname(fd.get(), bound.get(), &bound.bytes), 0);
   return from_sockaddr(bound).port;
 }
 
@@ -70,10 +69,8 @@ TEST(CanarySocket, PacketsLeaveWithThePortOfTheirBlock) {
   std::set<std::uint16_t> ports;
   for (int packet = 0; packet < 32; ++packet) {
     wire::CanaryHeader header;
-    sockaddr_in source{};
-    socklen_t size = sizeof source;
-    ASSERT_EQ(::recvfrom(receiver.fd.get(), &header, sizeof header, 0,
-                         reinterpret_cast<sockaddr*>(&source), &size),
+    SocketName source;
+    ASSERT_EQ(::recvfrom(receiver.fd.get(), &header, sizeof header, 0, source.get(), &source.bytes),
               static_cast<ssize_t>(sizeof header));
     const auto port = from_sockaddr(source).port;
     EXPECT_EQ(wire::flow_of_port(port), wire::flow_of(header.key())) << header.id.value();
@@ -91,8 +88,7 @@ TEST(CanarySocket, TellsWhatQueuesHaveMarked) {
     const auto sender = open_sender(ecn);
     ASSERT_TRUE(sender);
     const auto to = to_sockaddr(receiver);
-    ASSERT_EQ(::sendto(sender->get(), "x", 1, 0, reinterpret_cast<const sockaddr*>(&to), sizeof to),
-              1);
+    ASSERT_EQ(::sendto(sender->get(), "x", 1, 0, to.get(), to.bytes), 1);
     Outbox nothing(1);
     const auto arrivals = transport->exchange(nothing, Clock::now() + 5s);
     ASSERT_TRUE(arrivals);

@@ -57,10 +57,9 @@ class FlareSwitches {
   void run(const std::stop_token& stop) {
     std::vector<std::byte> buffer(65536);
     while (!stop.stop_requested()) {
-      sockaddr_in from{};
-      socklen_t size = sizeof from;
-      const auto length = ::recvfrom(socket_.fd.get(), buffer.data(), buffer.size(), 0,
-                                     reinterpret_cast<sockaddr*>(&from), &size);
+      SocketName from;
+      const auto length =
+          ::recvfrom(socket_.fd.get(), buffer.data(), buffer.size(), 0, from.get(), &from.bytes);
       const auto rank = (from_sockaddr(from).address.value() & 0xff) - 1;
       if (length > 0 && rank < ranks_) {  // or this sent it
         take(rank, wire::MutableBytes(buffer).first(static_cast<std::size_t>(length)));
@@ -83,8 +82,8 @@ class FlareSwitches {
     if (!answer.ranks.empty()) {
       std::this_thread::sleep_for(delay_);
       const auto to = to_sockaddr({group_, wire::flare_udp_port});
-      ::sendto(socket_.senders[0].get(), answer.bytes.data(), answer.bytes.size(), 0,
-               reinterpret_cast<const sockaddr*>(&to), sizeof to);
+      ::sendto(socket_.senders[0].get(), answer.bytes.data(), answer.bytes.size(), 0, to.get(),
+               to.bytes);
     }
   }
 

@@ -21,15 +21,12 @@ const wire::Ipv4Address group(239, 192, 7, 8);
 
 void send(const FileDescriptor& sender, wire::Ipv4Address to, char what) {
   const auto address = to_sockaddr({to, wire::flare_udp_port});
-  ASSERT_EQ(::sendto(sender.get(), &what, 1, 0, reinterpret_cast<const sockaddr*>(&address),
-                     sizeof address),
-            1);
+  ASSERT_EQ(::sendto(sender.get(), &what, 1, 0, address.get(), address.bytes), 1);
 }
 
 std::uint16_t port_of(const FileDescriptor& fd) {
-  sockaddr_in bound{};
-  socklen_t size = sizeof bound;
-  EXPECT_EQ(::getsockname(fd.get(), reinterpret_cast<sockaddr*>(&bound), &size), 0);
+  SocketName bound;
+  EXPECT_EQ(::getsockname(fd.get(), bound.get(), &bound.bytes), 0);
   return from_sockaddr(bound).port;
 }
 

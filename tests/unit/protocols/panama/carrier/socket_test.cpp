@@ -21,8 +21,7 @@ TEST(PanamaSocket, HearsItsGroupsAlone) {
   ASSERT_TRUE(socket) << socket.error().message;
   const auto send = [&](wire::Ipv4Address to, char what) {
     const auto address = to_sockaddr({to, wire::panama_udp_port});
-    return ::sendto(socket->senders[0].get(), &what, 1, 0,
-                    reinterpret_cast<const sockaddr*>(&address), sizeof address);
+    return ::sendto(socket->senders[0].get(), &what, 1, 0, address.get(), address.bytes);
   };
   const int on = 1;
   ASSERT_EQ(::setsockopt(socket->senders[0].get(), IPPROTO_IP, IP_MULTICAST_LOOP, &on, sizeof on),

@@ -117,7 +117,7 @@ class Switches {
         std::this_thread::sleep_for(delay_);
         const auto to = to_sockaddr({groups_[tree], wire::panama_udp_port});
         ::sendto(socket_.senders[tree].get(), answer.result->data(), answer.result->size(), 0,
-                 reinterpret_cast<const sockaddr*>(&to), sizeof to);
+                 to.get(), to.bytes);
       }
     }
   }

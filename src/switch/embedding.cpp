@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "switch/embedding.h"
+
+#include <cassert>
+#include <cstring>
+
+#include "protocols/engines.h"
+#include "wire/checksum.h"
+#include "wire/cursor.h"
+#include "wire/ethernet.h"
+#include "wire/ipv6.h"
+#include "wire/transport.h"
+#include "wire/vlan.h"
+
+namespace tributary::switching {
+namespace {
+
+using wire::EmbeddingPrefix;
+using wire::IpAddress;
+
+struct [[gnu::packed]] Headers6 {
+  wire::EthernetHeader ethernet;
+  wire::Ipv6Header ip;
+  wire::UdpHeader udp;
+};
+struct [[gnu::packed]] Headers4 {
+  wire::EthernetHeader ethernet;
+  wire::Ipv4Header ip;
+};
+constexpr auto shorter_by = sizeof(wire::Ipv6Header) - sizeof(wire::Ipv4Header);
+static_assert(shorter_by <= PacketPool::default_headroom);
+
+// The traffic class lies across the first two bytes.
+std::uint8_t traffic_class_of(const wire::Ipv6Header& ip) {
+  const auto& bytes = ip.version_class_flow;
+  return static_cast<std::uint8_t>(bytes[0] << 4 | bytes[1] >> 4);
+}
+void set_traffic_class(wire::Ipv6Header& ip, std::uint8_t traffic_class) {
+  ip.version_class_flow = {static_cast<std::uint8_t>(0x60 | traffic_class >> 4),
+                           static_cast<std::uint8_t>(traffic_class << 4), 0, 0};
+}
+
+// Says whether the lengths are those of a UDP datagram that fits an IPv4 packet.
+bool is_whole_udp(const Headers6& headers, std::size_t frame_bytes) {
+  const std::size_t bytes = headers.ip.payload_length.value();
+  return headers.ip.version() == 6 && headers.ip.next_header == wire::ip_protocol::udp &&
+         bytes >= sizeof headers.udp && bytes <= 0xffff - sizeof(wire::Ipv4Header) &&
+         bytes <= frame_bytes - offsetof(Headers6, udp);
+}
+
+// Protocols that know IPv6 need nobody to embed, and groups are no embedded addresses.
+bool wants_embedding(const engine::Protocol& protocol) {
+  return !protocol.over_ipv6 && !protocol.to_groups;
+}
+
+}  // namespace
+
+Embedding::Embedding(const SwitchConfig& config) : prefix_(config.embedding_prefix) {
+  if (!on()) {
+    return;
+  }
+  own_vlan_ = has_vlans(config) ? config.bridge_vlan : std::uint16_t{0};
+  for (const auto& port : config.ports) {
+    ports_.push_back({!port.is_routed(), port.address6.has_value(), port.mac});
+  }
+  const auto kinds = protocols::engines();
+  for (std::size_t row = 0; row < kinds.size(); ++row) {
+    const auto& protocol = kinds[row]->protocol;
+    if (!config.protocols.of(row).has_value() || !wants_embedding(protocol)) {
+      continue;
+    }
+    for (std::uint32_t port = protocol.udp_ports.first; port <= protocol.udp_ports.last; ++port) {
+      is_udp_port_.set(port);
+    }
+  }
+}
+
+bool Embedding::is_for_switch(const Packet& packet, const wire::MacAddress& destination) const {
+  if (packet.ingress >= ports_.size()) {
+    return false;
+  }
+  const auto& port = ports_[packet.ingress];
+  return port.is_bridged ? wire::vid_of(packet.vlan) == own_vlan_
+                         : port.speaks_ipv6 && destination == port.mac;
+}
+
+void Embedding::enter(Packet& packet) const {
+  const auto* arrived = wire::Cursor(packet.bytes()).take<Headers6>();
+  if (arrived == nullptr || arrived->ethernet.type.value() != wire::ethertype::ipv6 ||
+      !is_udp_port_[arrived->udp.destination_port.value()] ||
+      !is_whole_udp(*arrived, packet.length) ||
+      !is_for_switch(packet, arrived->ethernet.destination)) {
+    return;
+  }
+  const IpAddress source(arrived->ip.source);
+  const IpAddress destination(arrived->ip.destination);
+  if (EmbeddingPrefix::of(source) != *prefix_ || EmbeddingPrefix::of(destination) != *prefix_) {
+    return;
+  }
+  Headers4 headers;
+  headers.ethernet = arrived->ethernet;
+  headers.ethernet.type = wire::ethertype::ipv4;
+  headers.ip.tos = traffic_class_of(arrived->ip);
+  headers.ip.total_length =
+      static_cast<std::uint16_t>(sizeof headers.ip + arrived->ip.payload_length.value());
+  headers.ip.fragment = wire::Ipv4Header::dont_fragment;
+  headers.ip.ttl = arrived->ip.hop_limit;
+  headers.ip.protocol = wire::ip_protocol::udp;
+  headers.ip.source = EmbeddingPrefix::embedded_in(source);
+  headers.ip.destination = EmbeddingPrefix::embedded_in(destination);
+  wire::finish_ipv4(headers.ip);
+  packet.narrow_to(shorter_by, packet.length - shorter_by);
+  std::memcpy(packet.data(), &headers, sizeof headers);
+  packet.noted = 0;
+  packet.over_ipv6 = true;
+}
+
+void Embedding::leave(Packet& packet) const {
+  assert(packet.over_ipv6 && packet.offset >= shorter_by);
+  Headers4 headers;
+  std::memcpy(&headers, packet.data(), sizeof headers);
+  headers.ethernet.type = wire::ethertype::ipv6;
+  wire::Ipv6Header ip;
+  set_traffic_class(ip, headers.ip.tos);
+  ip.payload_length =
+      static_cast<std::uint16_t>(headers.ip.total_length.value() - sizeof headers.ip);
+  ip.next_header = wire::ip_protocol::udp;
+  ip.hop_limit = headers.ip.ttl;
+  // A switch that has no prefix any more still has packets with what it was.
+  const auto prefix = prefix_.value_or(EmbeddingPrefix{});
+  ip.source = prefix.embed(headers.ip.source).octets();
+  ip.destination = prefix.embed(headers.ip.destination).octets();
+  packet.offset = static_cast<std::uint16_t>(packet.offset - shorter_by);
+  packet.length += static_cast<std::uint32_t>(shorter_by);
+  std::memcpy(packet.data(), &headers.ethernet, sizeof headers.ethernet);
+  std::memcpy(packet.data() + sizeof headers.ethernet, &ip, sizeof ip);
+  packet.noted = 0;
+  packet.over_ipv6 = false;
+}
+
+}  // namespace tributary::switching

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <bitset>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "packet/packet.h"
+#include "switch/config.h"
+#include "wire/embedding_prefix.h"
+
+namespace tributary::switching {
+
+// Embedding brings packets of IPv6 to engines that know hosts by 32 bits. While an engine has such
+// a packet, it has a header of IPv4, with the addresses that its own ones embed, and
+// Packet::over_ipv6 says so; it leaves as it came. As by RFC 7915, the traffic class is the type of
+// service and the hop limit the time to live. The flow label is lost: what leaves has 0.
+class Embedding {
+ public:
+  Embedding() = default;
+  explicit Embedding(const SwitchConfig& config);
+
+  bool on() const { return prefix_.has_value(); }
+
+  // Makes a packet one of IPv4 if an engine will take it: it is UDP without extension headers, to a
+  // port of that engine and between two addresses that embed, and is for the switch on the link
+  // layer, or on the bridge in the switch's VLAN. Tags are off. All others stay as they are.
+  void enter(Packet& packet) const;
+  // Undoes that in a packet which leaves, or in another one that an engine made from it.
+  // Precondition: Packet::over_ipv6 is set. There is headroom for what IPv6 needs more.
+  void leave(Packet& packet) const;
+
+ private:
+  struct Port {
+    bool is_bridged = false;
+    bool speaks_ipv6 = false;
+    wire::MacAddress mac;
+  };
+  bool is_for_switch(const Packet& packet, const wire::MacAddress& destination) const;
+
+  std::optional<wire::EmbeddingPrefix> prefix_;
+  std::uint16_t own_vlan_ = 0;
+  std::vector<Port> ports_;
+  std::bitset<0x10000> is_udp_port_;  // of an engine that takes such packets
+};
+
+}  // namespace tributary::switching

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Sums of hosts that have only IPv6, over two switches: Canary by addresses that embed those it knows."""
+
+import json
+import pathlib
+import subprocess
+import unittest
+
+import support
+
+HERE = pathlib.Path(__file__).resolve().parent
+PREFIX = "2001:db8:64::"
+HOSTS = {"a": "10.1.1", "b": "10.1.2", "c": "10.1.3", "d": "10.1.4"}
+
+
+def address(host: str, number: int = 9) -> str:
+    return f"{PREFIX}{HOSTS[host]}.{number}"
+
+
+class Ipv6Sums(unittest.TestCase):
+    def setUp(self):
+        self.lab = support.Lab(str(HERE / "ipv6_sums" / "lab.toml"), name="ipv6-sums").__enter__()
+        self.addCleanup(self.lab.__exit__)
+        for host in HOSTS:
+            made = self.lab.exec(host, "sh", "-ec", "".join((
+                "for f in all eth0; do echo 0 > /proc/sys/net/ipv6/conf/$f/disable_ipv6; done;",
+                "ip -4 addr flush dev eth0;",
+                f"ip -6 addr add {address(host)}/120 dev eth0 nodad;",
+                f"ip -6 route add default via {address(host, 1)}")))
+            self.assertEqual(made.returncode, 0, made.stdout + made.stderr)
+        for host in HOSTS:
+            self.lab.await_path(host, address("a" if host != "a" else "d"))
+
+    def run_ranks(self, *options, environment: tuple[str, ...] = ()) -> dict:
+        """The JSON document of rank 0; all must succeed."""
+        record = self.lab.directory / "record.json"
+        ranks = []
+        for rank, host in enumerate(HOSTS):
+            variables = ("env", f"RANK={rank}", f"WORLD_SIZE={len(HOSTS)}",
+                         f"MASTER_ADDR={address('a')}", "MASTER_PORT=29500",
+                         f"TRIBUTARY_LOCAL_ADDRESS={address(host)}", "TRIBUTARY_LOG=info",
+                         *environment)
+            command = self.lab.command(
+                host, *variables, support.BUILD / "apps/tributary-bench/tributary-bench", "allreduce",
+                "--deadline", str(support.PATIENCE_S), *(("--record", record) if rank == 0 else ()),
+                *options)
+            ranks.append(subprocess.Popen([str(word) for word in command], text=True,
+                                          stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                          stderr=subprocess.PIPE))
+            self.addCleanup(ranks[-1].kill)
+        for rank in ranks:
+            _, said = rank.communicate(timeout=2 * support.PATIENCE_S)
+            self.assertEqual(rank.returncode, 0, said)
+        return json.loads(record.read_text())
+
+    def test_protocols_that_know_only_ipv4_say_so(self):
+        done = self.lab.exec("a", "env", "RANK=0", "WORLD_SIZE=2", f"MASTER_ADDR={address('a')}",
+                             "MASTER_PORT=29500", f"TRIBUTARY_LOCAL_ADDRESS={address('a')}",
+                             "TRIBUTARY_ALGORITHM=panama", "TRIBUTARY_TREES=239.192.0.1",
+                             "TRIBUTARY_JOB=1",
+                             support.BUILD / "apps/tributary-bench/tributary-bench", "allreduce")
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("panama knows no addresses of IPv6", done.stderr)
+
+    def test_switches_add_up(self):
+        document = self.run_ranks("-b", "4K", "-e", "256K", "-f", "8", "-n", "2",
+                                  environment=("TRIBUTARY_ALGORITHM=canary",
+                                               "TRIBUTARY_FALLBACK=error"))
+        self.assertEqual(support.wrong(document), 0)
+        support.assert_switches_reduce(self, document)
+        sums = {row["switch"]: row for row in self.lab.rows("job")}
+        self.assertEqual(set(sums), {"one", "two"})
+        # What hosts say to groups of routers and the like is not for the switches.
+        self.assertLessEqual(set(self.lab.drops()), {"ip_not_for_us"})
+        self.lab.assert_balanced(self)
+
+    def test_the_hosts_ring_goes_by_ipv6(self):
+        document = self.run_ranks("-b", "4K", "-e", "256K", "-f", "8", "-n", "1",
+                                  environment=("TRIBUTARY_ALGORITHM=ring",))
+        self.assertEqual(support.wrong(document), 0)
+
+
+if __name__ == "__main__":
+    support.main()

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "switch/embedding.h"
+
+#include <algorithm>
+#include <cstring>
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include "protocols/canary/engine/config.h"
+#include "support/canary_packets.h"
+#include "support/frames6.h"
+#include "support/switch_bench.h"
+#include "switch/owners.h"
+
+// Each test has the same go through a switch over IPv4 and over IPv6.
+namespace tributary::test {
+namespace {
+
+using Elements = std::vector<std::int32_t>;
+
+constexpr wire::EmbeddingPrefix prefix{0x20010db800640000, 0};
+const Ip summing_switch(10, 0, 255, 1);
+constexpr PortIndex to_leader = 2;
+
+Ip rank_at(std::uint8_t number) {
+  return {10, 0, number, 9};
+}
+
+// Host n is behind port n, over both versions; host 2 leads.
+switching::SwitchConfig embedding_router() {
+  switching::SwitchConfig config;
+  config.id = 1;
+  config.address = summing_switch;
+  config.embedding_prefix = prefix;
+  config.protocols.emplace<canary::CanaryConfig>({});
+  for (std::uint8_t i = 0; i < 3; ++i) {
+    const Ip own(10, 0, i, 1);
+    auto port = routed_port(std::string(1, static_cast<char>('a' + i)), i, own);
+    port.address6 = forwarding::InterfaceAddress6{prefix.embed(own), 120};
+    config.ports.push_back(std::move(port));
+    config.arp.push_back({rank_at(i), mac(i)});
+    config.neighbours6.push_back({prefix.embed(rank_at(i)), mac(i)});
+  }
+  return config;
+}
+
+switching::SwitchConfig embedding_bridge() {
+  auto config = embedding_router();
+  config.arp.clear();
+  config.neighbours6.clear();
+  for (auto& port : config.ports) {
+    port.address.reset();
+    port.address6.reset();
+  }
+  return config;
+}
+
+// Returns the same packet over IPv6.
+PacketPtr over_ipv6(PacketPool& pool, Packet& packet) {
+  const auto& ip = ip_of(packet);
+  const auto l4_at = sizeof(wire::EthernetHeader) + sizeof ip;
+  const auto bytes = ip.total_length.value() - sizeof ip;
+  auto made = make_ip6(pool,
+                       {ethernet_of(packet).source, ethernet_of(packet).destination,
+                        prefix.embed(ip.source), prefix.embed(ip.destination)},
+                       wire::ip_protocol::udp, bytes);
+  std::memcpy(payload6_of(*made).data(), packet.data() + l4_at, bytes);
+  auto& ip6 = ip6_of(*made);
+  ip6.hop_limit = ip.ttl;
+  ip6.version_class_flow[0] = static_cast<std::uint8_t>(0x60 | ip.tos >> 4);
+  ip6.version_class_flow[1] = static_cast<std::uint8_t>(ip.tos << 4);
+  return made;
+}
+
+class Embedding : public testing::Test {
+ protected:
+  explicit Embedding(const switching::SwitchConfig& config = embedding_router())
+      : by_4_(config), by_6_(config) {}
+
+  // Expects the same of both, and returns what left over IPv4.
+  std::vector<PacketPtr> send(PortIndex port, PacketPtr packet) {
+    auto other = over_ipv6(by_6_.pool, *packet);
+    auto left_6 = by_6_.send(port, std::move(other));
+    auto left_4 = by_4_.send(port, std::move(packet));
+    EXPECT_EQ(left_4.size(), left_6.size());
+    for (std::size_t i = 0; i < std::min(left_4.size(), left_6.size()); ++i) {
+      EXPECT_EQ(left_4[i]->egress, left_6[i]->egress);
+      EXPECT_FALSE(left_6[i]->over_ipv6);
+      const auto expected = over_ipv6(by_4_.pool, *left_4[i]);
+      EXPECT_TRUE(std::ranges::equal(left_6[i]->bytes(), expected->bytes())) << i;
+    }
+    return left_4;
+  }
+  PacketPtr canary(const CanarySpec& spec, std::int32_t value) {
+    return make_canary(by_4_.pool, spec, Elements{value});
+  }
+  void expect_same_ledgers() const {
+    EXPECT_EQ(by_4_.ledger().absorbed, by_6_.ledger().absorbed);
+    EXPECT_EQ(by_4_.ledger().sent, by_6_.ledger().sent);
+    EXPECT_EQ(by_4_.ledger().dropped(), by_6_.ledger().dropped());
+  }
+
+  SwitchBench by_4_;
+  SwitchBench by_6_;
+};
+
+CanarySpec embedded_contribution(std::uint8_t from, const wire::MacAddress& to) {
+  CanarySpec spec;
+  spec.hosts = 3;
+  spec.rank = from;
+  spec.destination = rank_at(2);
+  spec.child_address = rank_at(from);
+  spec.source_mac = mac(from);
+  spec.destination_mac = to;
+  spec.fingerprint = 100u + from;
+  spec.tos = 26 << 2 | wire::ecn::ce;
+  return spec;
+}
+CanarySpec embedded_result() {
+  CanarySpec spec;
+  spec.kind = wire::CanaryKind::result;
+  spec.hosts = 3;
+  spec.counter = 3;
+  spec.destination = summing_switch;
+  spec.child_address = rank_at(2);
+  spec.source_mac = mac(2);
+  spec.destination_mac = mac(2, 0xee);
+  return spec;
+}
+
+TEST_F(Embedding, SumsAndResultsAreThoseOfIpv4) {
+  EXPECT_TRUE(send(0, canary(embedded_contribution(0, mac(0, 0xee)), 3)).empty());
+  const auto sum = send(1, canary(embedded_contribution(1, mac(1, 0xee)), 4));
+  ASSERT_EQ(sum.size(), 1u);
+  EXPECT_EQ(sum[0]->egress, to_leader);
+  EXPECT_EQ(send(to_leader, canary(embedded_result(), 12)).size(), 2u);
+  expect_same_ledgers();
+}
+
+TEST_F(Embedding, LargeResultsShareTheirElements) {
+  const Elements many(300, 7);
+  for (std::uint8_t from = 0; from < 2; ++from) {
+    send(from, make_canary(by_4_.pool, embedded_contribution(from, mac(from, 0xee)), many));
+  }
+  EXPECT_EQ(send(to_leader, make_canary(by_4_.pool, embedded_result(), many)).size(), 2u);
+}
+
+TEST_F(Embedding, WhatPassesTheEngineIsOneHopOlder) {
+  auto spec = embedded_contribution(0, mac(0, 0xee));
+  spec.bypass = true;
+  const auto passed = send(0, canary(spec, 3));
+  ASSERT_EQ(passed.size(), 1u);
+  EXPECT_EQ(ip_of(*passed[0]).ttl, spec.ttl - 1);
+}
+
+TEST_F(Embedding, TimeoutsOfTheLeadersLastHopAreAsShort) {
+  send(0, canary(embedded_contribution(0, mac(0, 0xee)), 3));
+  EXPECT_EQ(by_4_.device().deadline(), by_6_.device().deadline());
+}
+
+TEST_F(Embedding, OnlyItsAddressesAndPortsAreTaken) {
+  const auto sent_on = [&](const Ip6& source, const Ip6& destination, std::uint16_t port) {
+    const Endpoints6 ends{mac(0), mac(0, 0xee), source, destination};
+    const auto out = by_6_.send(0, make_udp6(by_6_.pool, ends, 5, port));
+    return out.size() == 1 && out[0]->egress == to_leader && ip6_of(*out[0]).hop_limit == 63;
+  };
+  EXPECT_TRUE(sent_on(prefix.embed(rank_at(0)), prefix.embed(rank_at(2)), 6)) << "no engine's port";
+  EXPECT_TRUE(sent_on(ip6(1, 9), prefix.embed(rank_at(2)), 17000)) << "from another prefix";
+  EXPECT_FALSE(sent_on(prefix.embed(rank_at(0)), prefix.embed(rank_at(2)), 17000)) << "no Canary";
+  EXPECT_EQ(by_6_.ledger().absorbed, 0u);
+}
+
+TEST_F(Embedding, DamagedLengthsAreNotBelieved) {
+  const auto packet = canary(embedded_contribution(0, mac(0, 0xee)), 3);
+  for (const unsigned bytes : {0u, 7u, 0xffffu}) {
+    auto made = over_ipv6(by_6_.pool, *packet);
+    ip6_of(*made).payload_length = static_cast<std::uint16_t>(bytes);
+    by_6_.send(0, std::move(made));
+  }
+  auto made = over_ipv6(by_6_.pool, *packet);
+  made->length = 14 + 40 + 7;
+  by_6_.send(0, std::move(made));
+  EXPECT_EQ(by_6_.ledger().absorbed, 0u);
+}
+
+TEST_F(Embedding, OwnersAreThoseOfTheBlocks) {
+  const switching::Owners owners(embedding_router(), 4);
+  for (std::uint32_t block = 0; block < 16; ++block) {
+    auto spec = embedded_contribution(0, mac(0, 0xee));
+    spec.id = block;
+    const auto packet = canary(spec, 3);
+    auto other = over_ipv6(by_4_.pool, *packet);
+    packet->ingress = other->ingress = 0;
+    EXPECT_EQ(owners.core_of(*packet, 0), owners.core_of(*other, 0));
+    EXPECT_TRUE(other->over_ipv6 && other->noted != 0);
+  }
+}
+
+class EmbeddingOnABridge : public Embedding {
+ protected:
+  EmbeddingOnABridge() : Embedding(embedding_bridge()) {}
+};
+
+TEST_F(EmbeddingOnABridge, SumsGoToTheFramesOwnDestination) {
+  send(to_leader, make_udp(by_4_.pool, {mac(2), mac(9), rank_at(2), rank_at(9)}, 5, 6));
+  EXPECT_TRUE(send(0, canary(embedded_contribution(0, mac(2)), 3)).empty());
+  const auto sum = send(1, canary(embedded_contribution(1, mac(2)), 4));
+  ASSERT_EQ(sum.size(), 1u);
+  EXPECT_EQ(ethernet_of(*sum[0]).source, mac(0, 0xee)) << "the bridge's";
+  expect_same_ledgers();
+}
+
+}  // namespace
+}  // namespace tributary::test
