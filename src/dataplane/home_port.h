@@ -39,9 +39,7 @@ class HomePort {
     }
     PacketList burst;
     const auto count = device_->receive(pool, place_->port, burst);
-    if (count < DeviceQueue::burst) {
-      port_.hear(now);
-    }
+    note_heard(count, now);
     if (count > 0) {
       arrive(std::move(burst), now, ready);
     }
@@ -83,9 +81,29 @@ class HomePort {
                     const forwarding::FlowPlan& plan);
 
  private:
+  // No device holds more in its ring.
+  static constexpr std::size_t ring_frames_max = 16384;
+
   void arrive(PacketList frames, Time now, PacketList& ready) {
     port_.arrive(std::move(frames), now, ready);
     refresh_deadline();  // a frame may be delayed
+  }
+  // Takes note of how much is known of what the neighbour said, where a burst of `count` came. A
+  // device that always has more than a burst is a ring: what was in it at a time is known when as
+  // many frames came as it holds.
+  void note_heard(std::size_t count, Time now) {
+    if (count < DeviceQueue::burst) {
+      port_.hear(now);
+      marked_at_ = now;
+      since_mark_ = 0;
+      return;
+    }
+    since_mark_ += count;
+    if (since_mark_ >= ring_frames_max) {
+      port_.hear(marked_at_);
+      marked_at_ = now;
+      since_mark_ = 0;
+    }
   }
   void pass(PacketList& run, Time now);
   void enqueue(PacketPtr packet, Time now);
@@ -100,6 +118,8 @@ class HomePort {
   bool first_;
   DeviceQueue* device_;
   Time deadline_ = never;  // of the port's queue and impairments
+  Time marked_at_{};
+  std::size_t since_mark_ = 0;  // frames that came
 };
 
 }  // namespace tributary::dataplane

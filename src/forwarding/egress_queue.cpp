@@ -177,7 +177,7 @@ void EgressQueue::dequeue_shaped(Time now, PacketList& out, std::size_t max) {
 
 void EgressQueue::dequeue_in_turn(Time now, PacketList& out, std::size_t max) {
   const auto known = look(now);
-  for (std::size_t i = 0; i < max && shaper_.opens() <= known; ++i) {
+  for (std::size_t i = 0; i < max && shaper_.opens() <= (has_urgent() ? now : known); ++i) {
     auto frame = next(known);
     if (!frame) {
       return;
@@ -199,6 +199,11 @@ Time EgressQueue::look(Time now) {
   }
   gate_->look(now, pauses_);
   return std::min(now, heard_ + unheard_max);
+}
+
+// What keeps the network running is not stopped, whatever the neighbour asked for.
+bool EgressQueue::has_urgent() const {
+  return classes_ != nullptr ? !waiting_.empty() : gate_ != nullptr && gate_->has_urgent();
 }
 
 PacketPtr EgressQueue::next(Time now) {

@@ -123,6 +123,7 @@ class EgressQueue {
   void dequeue_shaped(Time now, PacketList& out, std::size_t max);
   void dequeue_in_turn(Time now, PacketList& out, std::size_t max);
   Time look(Time now);
+  bool has_urgent() const;
   PacketPtr next(Time now);
   Time classed_deadline() const {
     return std::max(shaper_.opens(), waiting_.empty() ? classes_->deadline() : Time{});

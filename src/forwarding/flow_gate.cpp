@@ -53,13 +53,25 @@ void FlowGate::discharge(const Packet& frame) {
   }
 }
 
+Time FlowGate::silent_until(std::size_t priority) const {
+  const auto& own = buffers_[port_];
+  if (priority != no_priority) {
+    return own.silent(priority);
+  }
+  auto earliest = own.silent(0);
+  for (std::size_t other = 1; other < wire::priority_classes; ++other) {
+    earliest = std::min(earliest, own.silent(other));
+  }
+  return earliest;
+}
+
 void FlowGate::look(Time now, PauseCounters& counters) {
-  std::uint8_t stopped = 0;
+  PriorityBits stopped = 0;
   Time latest{};
-  for (std::size_t priority = 0; priority < wire::priority_classes; ++priority) {
-    const auto until = buffers_[port_].silent(priority);
+  for (std::size_t priority = 0; priority <= no_priority; ++priority) {
+    const auto until = silent_until(priority);
     const bool stop = until > now;
-    stopped = static_cast<std::uint8_t>(stopped | (stop ? 1u << priority : 0u));
+    stopped = static_cast<PriorityBits>(stopped | (stop ? 1u << priority : 0u));
     if (stops(priority)) {
       latest = std::max(latest, until);
       opened_ = stop ? opened_ : std::max(opened_, until);
@@ -99,7 +111,7 @@ PacketPtr FlowGate::next(PacketList& waiting) {
   PacketPtr frame;
   if (const auto oldest = oldest_aside(); oldest != none) {
     frame = take_aside(oldest);
-  } else if (stopped_ != wire::all_classes) {
+  } else if (!stops(no_priority)) {
     frame = waiting.pop();
   }
   while (frame && stopped_ != 0) {
@@ -117,11 +129,11 @@ PacketPtr FlowGate::next(PacketList& waiting) {
   return frame;
 }
 
-std::uint8_t FlowGate::late_priorities(Time now) {
-  std::uint8_t late = 0;
-  for (std::size_t priority = 0; priority < wire::priority_classes; ++priority) {
+FlowGate::PriorityBits FlowGate::late_priorities(Time now) {
+  PriorityBits late = 0;
+  for (std::size_t priority = 0; priority <= no_priority; ++priority) {
     if (stops(priority) && now - stopped_since_[priority] >= pause_watchdog) {
-      late = static_cast<std::uint8_t>(late | 1u << priority);
+      late = static_cast<PriorityBits>(late | 1u << priority);
       stopped_since_[priority] = now;
     }
   }
@@ -152,18 +164,17 @@ PacketList FlowGate::overdue(Time now, PacketList& waiting) {
 
 Time FlowGate::stop_ends() const {
   Time end = never;
-  for (std::size_t priority = 0; priority < wire::priority_classes; ++priority) {
+  for (std::size_t priority = 0; priority <= no_priority; ++priority) {
     if (stops(priority)) {
-      end = std::min(
-          {end, buffers_[port_].silent(priority), stopped_since_[priority] + pause_watchdog});
+      end = std::min({end, silent_until(priority), stopped_since_[priority] + pause_watchdog});
     }
   }
   return end;
 }
 
 Time FlowGate::deadline(const PacketList& waiting, Time line) const {
-  const bool may_go = !urgent_.empty() || oldest_aside() != none ||
-                      (!waiting.empty() && stopped_ != wire::all_classes);
+  const bool may_go =
+      !urgent_.empty() || oldest_aside() != none || (!waiting.empty() && !stops(no_priority));
   if (may_go) {
     return line;
   }

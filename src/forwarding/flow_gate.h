@@ -37,17 +37,18 @@ class FlowGate {
 
   // What keeps the network running is not stopped, nor are PAUSE frames.
   void put_urgent(PacketPtr frame) { urgent_.push(std::move(frame)); }
+  bool has_urgent() const { return !urgent_.empty(); }
 
   // Says whether the neighbour lets none of this priority go, as far as look() knows; of
   // `no_priority`, whether it lets nothing go.
   bool stops(std::size_t priority) const { return is_among(stopped_, priority); }
-  // Returns the priorities that were stopped for too long, and begins to count anew for them.
-  std::uint8_t late_priorities(Time now);
-  // `no_priority` is among them if all are.
-  static bool is_among(std::uint8_t priorities, std::size_t priority) {
-    return priority == no_priority ? priorities == wire::all_classes
-                                   : ((priorities >> priority) & 1) != 0;
+  // A bit for each priority, and one for `no_priority`: that is, for all of them together.
+  using PriorityBits = std::uint16_t;
+  static bool is_among(PriorityBits priorities, std::size_t priority) {
+    return ((priorities >> priority) & 1) != 0;
   }
+  // Returns the priorities that were stopped for too long, and begins to count anew for them.
+  PriorityBits late_priorities(Time now);
   // Returns when something that is stopped may go or is overdue.
   Time stop_ends() const;
 
@@ -78,6 +79,8 @@ class FlowGate {
     return frame.ingress < guarded_.size() && guarded_[frame.ingress].has(class_of(frame));
   }
   std::size_t class_of(const Packet& frame) const { return by_class_ ? priority(frame) : 0; }
+  // Returns until when the neighbour lets none of this priority go.
+  Time silent_until(std::size_t priority) const;
   std::size_t oldest_aside() const;
   PacketPtr take_aside(std::size_t priority);
 
@@ -94,8 +97,8 @@ class FlowGate {
   PacketList urgent_;
   std::array<PacketList, wire::priority_classes> aside_;  // older than the frames in the queue
   std::size_t aside_packets_ = 0;
-  std::uint8_t stopped_ = 0;
-  std::array<Time, wire::priority_classes> stopped_since_{};
+  PriorityBits stopped_ = 0;
+  std::array<Time, no_priority + 1> stopped_since_{};
   Time opened_{};
   Time looked_{};
 };

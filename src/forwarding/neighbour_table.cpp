@@ -32,8 +32,8 @@ template <typename Address>
 typename NeighbourTable<Address>::Entry* NeighbourTable<Address>::insert(const Key& key,
                                                                          PortIndex interface) {
   const auto rank = [&](const Key& known, const Entry& entry) {
-    const bool may_go = entry.state == NeighbourState::reachable && entry.waiting.empty() &&
-                        !std::ranges::binary_search(kept_, known);
+    const bool may_go =
+        entry.state == NeighbourState::reachable && entry.waiting.empty() && !is_kept(known);
     return may_go ? std::optional(std::pair(entry.interface != interface, entry.updated))
                   : std::nullopt;
   };
@@ -60,11 +60,8 @@ typename NeighbourTable<Address>::Wait NeighbourTable<Address>::wait(PacketPtr& 
   const Key key = Keys::of(address);
   auto* entry = table_.find(key);
   bool asked = false;
-  if (packet && waiting_ >= limits_.waiting) {
-    return Wait::full;
-  }
   if (entry == nullptr || is_aged(*entry, now)) {
-    if (resolving_.size() >= limits_.entries / 2) {
+    if (resolving_.size() >= limits_.entries / 2 && !is_kept(key)) {
       return Wait::full;
     }
     if (entry == nullptr) {
@@ -77,8 +74,9 @@ typename NeighbourTable<Address>::Wait NeighbourTable<Address>::wait(PacketPtr& 
     asked = true;
   }
   if (packet) {
-    if (entry->waiting.size() >= limits_.waiting_per_entry) {
-      return Wait::full;
+    // What waits for the silent keeps no question to others from being asked.
+    if (waiting_ >= limits_.waiting || entry->waiting.size() >= limits_.waiting_per_entry) {
+      return asked ? Wait::asked_full : Wait::full;
     }
     ++waiting_;
     entry->waiting.push(std::move(packet));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -90,9 +91,10 @@ class NeighbourTable {
   }
 
   enum class Wait : std::uint8_t {
-    asked,    // kept; the caller asks now
-    waiting,  // kept; somebody asked already
-    full,     // `packet` was not taken; not more than half of the entries may be unanswered
+    asked,       // kept; the caller asks now
+    waiting,     // kept; somebody asked already
+    asked_full,  // `packet` was not taken, as too many wait; the caller asks now all the same
+    full,        // `packet` was not taken; not more than half of the entries may be unanswered
   };
   // Keeps `packet` until the address is known. A null packet only begins the resolution.
   Wait wait(PacketPtr& packet, const Address& address, PortIndex interface, Time now);
@@ -152,6 +154,7 @@ class NeighbourTable {
     PacketList waiting;
   };
 
+  bool is_kept(const Key& key) const { return std::ranges::binary_search(kept_, key); }
   Entry* insert(const Key& key, PortIndex interface);
   void begin_resolution(const Key& key, Entry& entry, PortIndex interface, Time now);
   bool ask_again(const Key& key, Time now, std::vector<Question<Address>>& questions,

@@ -22,6 +22,8 @@ struct IcmpError {
 namespace icmp_error {
 inline constexpr IcmpError ttl_exceeded{11, 0, 0};
 inline constexpr IcmpError net_unreachable{3, 0, 0};
+inline constexpr IcmpError host_unreachable{3, 1, 0};
+inline constexpr IcmpError protocol_unreachable{3, 2, 0};
 inline constexpr IcmpError port_unreachable{3, 3, 0};
 constexpr IcmpError fragmentation_needed(std::uint16_t mtu) {
   return {3, 4, mtu};

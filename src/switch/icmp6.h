@@ -62,6 +62,7 @@ struct Icmp6Error {
 namespace icmp6_error {
 inline constexpr Icmp6Error no_route{wire::Icmp6Header::unreachable, 0, 0};
 inline constexpr Icmp6Error beyond_scope{wire::Icmp6Header::unreachable, 2, 0};
+inline constexpr Icmp6Error address_unreachable{wire::Icmp6Header::unreachable, 3, 0};
 inline constexpr Icmp6Error port_unreachable{wire::Icmp6Header::unreachable, 4, 0};
 inline constexpr Icmp6Error hop_limit_exceeded{wire::Icmp6Header::time_exceeded, 0, 0};
 constexpr Icmp6Error unknown_next_header(std::uint32_t at) {

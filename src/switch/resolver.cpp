@@ -40,6 +40,10 @@ void Resolver<Address>::send_later(PacketPtr frame, PortIndex interface, const A
     case Table::Wait::waiting:
       outlet_.keep(account);
       break;
+    case Table::Wait::asked_full:
+      outlet_.drop(std::move(frame), reasons_.queue_full, account);
+      ask({address, interface}, now);
+      break;
     case Table::Wait::full:
       outlet_.drop(std::move(frame), reasons_.queue_full, account);
       break;
@@ -60,21 +64,24 @@ void Resolver<Address>::flush(Time now) {
 }
 
 template <typename Address>
-void Resolver<Address>::expire(Time now) {
+PacketList Resolver<Address>::expire(Time now) {
   PacketList unresolved;
   questions_.clear();
   table_.expire(now, questions_, unresolved);
   for (const auto& question : questions_) {
     ask(question, now);
   }
-  while (auto packet = unresolved.pop()) {
-    outlet_.count_originated();
-    outlet_.drop(std::move(packet), reasons_.unresolved, Account::originated);
-  }
   if (now >= gateway_check_at_) {
     check_gateways(now);
   }
   flush(now);
+  return unresolved;
+}
+
+template <typename Address>
+void Resolver<Address>::drop_unresolved(PacketPtr packet) {
+  outlet_.count_originated();
+  outlet_.drop(std::move(packet), reasons_.unresolved, Account::originated);
 }
 
 template <typename Address>

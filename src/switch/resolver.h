@@ -49,7 +49,10 @@ class Resolver {
 
   // Sends what waited for neighbours that became known.
   void flush(Time now);
-  void expire(Time now);
+  // Returns the packets whose neighbours gave no answer. They go to drop_unresolved(), when their
+  // senders have been told.
+  [[nodiscard]] PacketList expire(Time now);
+  void drop_unresolved(PacketPtr packet);
   Time deadline() const;
 
   // Gateways are resolved before the first packet needs them, and kept so, whoever else talks.

@@ -230,14 +230,34 @@ void Router::forward_raw(PacketPtr packet, const engine::Path& path, Account acc
   outlet_.drop(std::move(packet), reason, account);
 }
 
+void Router::give_up(PacketList unresolved, Time now) {
+  while (auto packet = unresolved.pop()) {
+    const auto frame = engine::parse_frame(*packet);
+    const bool is_forwarded = frame.ipv4 != nullptr && packet->ingress < interfaces_.count() &&
+                              frame.ipv4->source != own_address_for(*packet) &&
+                              frame.ipv4->source != interfaces_.switch_address();
+    if (is_forwarded && may_answer_with_error(frame) && icmp_limiter_.allow(now)) {
+      send_error(*packet, frame, icmp_error::host_unreachable, now);
+    }
+    neighbours_.drop_unresolved(std::move(packet));
+  }
+}
+
 void Router::deliver(PacketPtr packet, const engine::Frame& frame, Time now) {
   const auto& ip = *frame.ipv4;
   if (liveness_.serves(frame)) {
     liveness_.receive(std::move(packet), bfd_of(frame), now);
     return;
   }
-  if (ip.is_fragment() || ip.protocol != wire::ip_protocol::icmp) {
-    reject(std::move(packet), frame, DropReason::local_unserved, icmp_error::port_unreachable,
+  if (ip.is_fragment()) {  // what it is a part of is not known
+    outlet_.drop(std::move(packet), DropReason::local_unserved, Account::received);
+    return;
+  }
+  if (ip.protocol != wire::ip_protocol::icmp) {
+    const bool has_ports =
+        ip.protocol == wire::ip_protocol::udp || ip.protocol == wire::ip_protocol::tcp;
+    reject(std::move(packet), frame, DropReason::local_unserved,
+           has_ports ? icmp_error::port_unreachable : icmp_error::protocol_unreachable,
            Account::received, now);
     return;
   }

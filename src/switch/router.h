@@ -99,6 +99,8 @@ class Router {
                const std::optional<engine::Path>& path, Account account, Time now) {
     forward_by(routes_.way_to(towards), std::move(packet), frame, towards, path, account, now);
   }
+  // Drops packets whose neighbour gave no answer, and tells their senders (RFC 1812, 5.2.7.1).
+  void give_up(PacketList unresolved, Time now);
   // Sends a frame without an IP header on.
   void forward_raw(PacketPtr packet, const engine::Path& path, Account account, Time now);
 

@@ -145,6 +145,20 @@ void Router6::originate(PacketPtr packet, Time now, const Steering& steering) {
   forward(std::move(packet), *datagram, steering, Account::originated, now);
 }
 
+void Router6::give_up(PacketList unresolved, Time now) {
+  while (auto packet = unresolved.pop()) {
+    const auto datagram = parse_ipv6(*packet);
+    const auto interface =
+        packet->ingress < interfaces_.count() ? interfaces_.interface_of(*packet) : no_port;
+    const bool is_forwarded =
+        datagram && interface != no_port && !interfaces_.answers(interface, datagram->source);
+    if (is_forwarded && may_answer_with_error(*datagram) && icmp_limiter_.allow(now)) {
+      send_error(*datagram, icmp6_error::address_unreachable, interface, now);
+    }
+    neighbours_.drop_unresolved(std::move(packet));
+  }
+}
+
 // Takes a packet for the switch itself, or for a group.
 void Router6::deliver(PacketPtr packet, const Datagram6& datagram, PortIndex interface, Time now) {
   const auto carried = carried_by(datagram);

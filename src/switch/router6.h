@@ -39,6 +39,8 @@ class Router6 {
   void resume(PacketPtr packet, Time now, const Steering& steering);
   // Takes a packet that an engine made.
   void originate(PacketPtr packet, Time now, const Steering& steering);
+  // Drops packets whose neighbour gave no answer, and tells their senders (RFC 4861, 7.2.2).
+  void give_up(PacketList unresolved, Time now);
   // Takes a frame for a group, on the bridge. Returns true if nobody but the switch is meant by it.
   bool hear(Packet& packet, PortIndex interface, Time now);
 

@@ -49,8 +49,8 @@ class Switch::Impl : public FrameWays {
     bind(out);
     aggregation_.expire(now, actions_);
     bridge_.fdb().expire(now);
-    neighbours_.expire(now);
-    neighbours6_.expire(now);
+    router_.give_up(neighbours_.expire(now), now);
+    router6_.give_up(neighbours6_.expire(now), now);
     advertiser6_.expire(now);
     announcer_.expire(now);
     if (liveness_.looks_at_queues(now)) {

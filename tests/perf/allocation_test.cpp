@@ -313,6 +313,9 @@ TEST(Allocation, ARouterThatResolvesItsNeighbours) {
                                       station_address(1, 0xfffd)}));
   }
   EXPECT_GE(device.ledger().sent, neighbours) << "what waited for those that answered";
+  device.process(0, test::make_arp(device.pool(), wire::ArpHeader::request,
+                                   {station_mac(1), wire::broadcast_mac, station_address(0, 1),
+                                    station_address(0, 0xfffd)}));
   device.pass(210ms, 10);
   EXPECT_EQ(device.ledger().losses[static_cast<std::size_t>(DropReason::arp_unresolved)],
             neighbours);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "fake_device.h"
+#include "forwarding/flow_plan.h"
 
 namespace tributary::dataplane {
 namespace {
@@ -115,6 +116,38 @@ TEST_F(HomePortTest, AShapedRunWaitsForTheLine) {
   port.send(now_, none);
   EXPECT_LT(device_.sent.size(), 30u);
   EXPECT_GT(port.deadline(), now_);
+}
+
+// The device always has more than a burst, so it is never known what the neighbour says just now.
+TEST_F(HomePortTest, AnOverloadDoesNotStopWhatLeaves) {
+  std::vector<forwarding::PortConfig> ports(2);
+  for (auto& config : ports) {
+    config.queue.rate_bps = 800'000'000;  // a frame in ten microseconds
+    config.queue.capacity_bytes = 1'000'000;
+    config.flow = {.mode = forwarding::FlowControl::pfc, .reaction = 50us};
+  }
+  std::vector<forwarding::PortBuffer> buffers(2);
+  auto port = home(ports[0]);
+  port.control_flow({buffers, 0, nullptr}, ports[0], forwarding::plan_flow_control(ports));
+  PacketList none;
+  std::size_t sent = 0;
+  for (int round = 0; round < 2000; ++round) {
+    device_.sent.clear();
+    now_ += 10us;
+    for (std::size_t i = 0; i < burst; ++i) {
+      device_.arriving.push_back(frame());
+    }
+    PacketList ready;
+    port.receive(pool_, now_, ready);
+    ready.clear();
+    if (round % 10 == 0) {
+      port.depart(frames(1), now_);
+    }
+    while (port.send(now_, none)) {
+    }
+    sent += device_.sent.size();
+  }
+  EXPECT_GT(sent, 100u) << "of 200: the last wait for what the ring may hold";
 }
 
 TEST_F(HomePortTest, AQueueThatIsPausedSendsNothing) {

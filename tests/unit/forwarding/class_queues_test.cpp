@@ -409,6 +409,21 @@ TEST_F(LosslessClassTest, IsDroppedWhenItWasStoppedForTooLong) {
   EXPECT_EQ(buffers_[guarded].bytes(), 0u);
 }
 
+// The priorities were not stopped at the same time, so they are never late together.
+TEST_F(LosslessClassTest, LeavesTheOthersToAWatchdogOfTheirOwn) {
+  stop(0x08, start + 1h);
+  queue_.watch(start);
+  stop(wire::all_classes, start + 1h);
+  put(bulk);
+  const auto began = start + 2s;
+  queue_.watch(began);
+  queue_.watch(start + pause_watchdog);
+  EXPECT_EQ(queue_.packets(), 1u);
+  queue_.watch(began + pause_watchdog);
+  EXPECT_EQ(queue_.pauses().dropped, 1u);
+  EXPECT_EQ(queue_.packets(), 0u);
+}
+
 TEST_F(LosslessClassTest, OutlivesAChangeOfTheClassesAndOfFlowControl) {
   put(roce, 2);
   put(bulk, 2);

@@ -79,10 +79,22 @@ TEST_F(ArpTableTest, BoundsWhatWaits) {
   EXPECT_EQ(wait(table, neighbour, start), Wait::waiting);
   EXPECT_EQ(wait(table, neighbour, start), Wait::full);
   EXPECT_EQ(wait(table, Ip(10, 0, 0, 8), start), Wait::asked);
+  EXPECT_EQ(wait(table, Ip(10, 0, 0, 9), start), Wait::asked_full);
   EXPECT_EQ(wait(table, Ip(10, 0, 0, 9), start), Wait::full);
   table.learn(neighbour, mac_a, 3, true, start);
   EXPECT_EQ(release(table), 2u);
-  EXPECT_EQ(wait(table, Ip(10, 0, 0, 9), start), Wait::asked);
+  EXPECT_EQ(wait(table, Ip(10, 0, 0, 9), start), Wait::waiting);
+}
+
+TEST_F(ArpTableTest, AScanLeavesRoomForWhoIsKept) {
+  ArpTable::Limits limits;
+  limits.entries = 16;
+  ArpTable table(600s, 1, limits);
+  table.keep({neighbour});
+  for (std::uint8_t host = 1; host <= 40; ++host) {
+    wait(table, Ip(10, 0, 1, host), start);
+  }
+  EXPECT_EQ(wait(table, neighbour, start), Wait::asked);
 }
 
 TEST_F(ArpTableTest, AScanLeavesRoomForNeighboursThatTalk) {

@@ -109,13 +109,21 @@ TEST(Neighbours6, AskThenForwardWhatWaitedInOrder) {
 }
 
 TEST(Neighbours6, GiveUpAfterFiveQuestions) {
-  SwitchBench bench(two_links());
+  auto config = two_links();
+  config.neighbours6 = {{near_host6, mac(1)}};
+  SwitchBench bench(config);
   std::size_t questions = bench.send(0, make_udp6(bench.pool, to_far, 5, 6)).size();
+  std::vector<PacketPtr> out;
   while (bench.losses(DropReason::nd_unresolved) == 0 && bench.now < Time{} + 1100s) {
-    questions += bench.advance(100ms).size();
+    questions += out.size();
+    out = bench.advance(100ms);
   }
   EXPECT_EQ(questions, 5u);
-  EXPECT_TRUE(bench.device().neighbours6(bench.now).empty());
+  EXPECT_EQ(bench.device().neighbours6(bench.now).size(), 1u);
+  ASSERT_EQ(out.size(), 1u) << "the sender is told (RFC 4861, 7.2.2)";
+  EXPECT_EQ(out[0]->egress, 0);
+  EXPECT_EQ(l4_header6<wire::Icmp6Header>(*out[0]).type, wire::Icmp6Header::unreachable);
+  EXPECT_EQ(l4_header6<wire::Icmp6Header>(*out[0]).code, 3) << "address unreachable";
 }
 
 TEST(Neighbours6, BoundWhatWaits) {

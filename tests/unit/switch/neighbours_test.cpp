@@ -67,18 +67,42 @@ TEST(Neighbours, AskThenForwardWhatWaitedInOrder) {
 }
 
 TEST(Neighbours, GiveUpAfterFiveQuestions) {
-  SwitchBench bench(two_routed_ports());
+  auto config = two_routed_ports();
+  config.arp = {{host_a, mac(1)}};
+  SwitchBench bench(config);
   std::size_t questions = bench.send(0, make_udp(bench.pool, a_to_b, 5, 6)).size();
+  std::vector<PacketPtr> out;
   while (bench.losses(DropReason::arp_unresolved) == 0) {
     const auto wait = bench.device().deadline() - bench.now;
     ASSERT_GT(wait, 0s);
     ASSERT_LE(wait, 1s);
-    questions += bench.advance(wait).size();
+    questions += out.size();
+    out = bench.advance(wait);
   }
   EXPECT_EQ(questions, 5u);
   EXPECT_EQ(bench.now, Time{} + 1001s);
-  EXPECT_TRUE(bench.device().arp(bench.now).empty());
+  EXPECT_EQ(bench.device().arp(bench.now).size(), 1u);
   EXPECT_EQ(bench.device().deadline(), never);
+  ASSERT_EQ(out.size(), 1u) << "the sender is told (RFC 1812, 5.2.7.1)";
+  EXPECT_EQ(out[0]->egress, 0);
+  EXPECT_EQ(ip_of(*out[0]).destination, host_a);
+  EXPECT_EQ(l4_header<wire::IcmpHeader>(*out[0]).type, wire::IcmpHeader::destination_unreachable);
+  EXPECT_EQ(l4_header<wire::IcmpHeader>(*out[0]).code, 1) << "host unreachable";
+}
+
+// Packets to the silent take the room of those to others, but not the questions.
+TEST(Neighbours, AreAskedForWhateverWaitsForOthers) {
+  auto config = two_routed_ports();
+  SwitchBench bench(config);
+  for (const auto silent : {std::uint8_t{11}, std::uint8_t{12}}) {
+    for (int i = 0; i < 600; ++i) {
+      const Endpoints ends{mac(1), mac_a, host_a, Ip(10, 1, 2, silent)};
+      bench.send(0, make_udp(bench.pool, ends, 5, 6));
+    }
+  }
+  EXPECT_EQ(bench.drops(DropReason::arp_queue_full), 176u);
+  EXPECT_EQ(bench.send(0, make_udp(bench.pool, a_to_b, 5, 6)).size(), 1u) << "the question";
+  EXPECT_EQ(bench.drops(DropReason::arp_queue_full), 177u);
 }
 
 TEST(Neighbours, LearnFromWhoeverAsksThem) {

@@ -196,6 +196,17 @@ TEST(Router, UnservedTrafficForItselfIsAnsweredWithUnreachable) {
   ASSERT_EQ(out.size(), 1u);
   EXPECT_EQ(l4_header<wire::IcmpHeader>(*out[0]).code, 3);
   EXPECT_EQ(bench.drops(DropReason::local_unserved), 1u);
+  constexpr std::uint8_t gre = 47;
+  auto tunnelled = make_udp(bench.pool, {mac(1), mac_a, host_a, own_b}, 5, 6);
+  ip_of(*tunnelled).protocol = gre;
+  wire::finish_ipv4(ip_of(*tunnelled));
+  const auto told = bench.send(0, std::move(tunnelled));
+  ASSERT_EQ(told.size(), 1u);
+  EXPECT_EQ(l4_header<wire::IcmpHeader>(*told[0]).code, 2) << "protocol unreachable";
+  auto part = make_udp(bench.pool, {mac(1), mac_a, host_a, own_b}, 5, 6);
+  ip_of(*part).fragment = wire::Ipv4Header::more_fragments;
+  wire::finish_ipv4(ip_of(*part));
+  EXPECT_TRUE(bench.send(0, std::move(part)).empty()) << "what it is a part of is not known";
 }
 
 TEST(Router, SpreadsFlowsOverTheGroupAndKeepsEachTogether) {

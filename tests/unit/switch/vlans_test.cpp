@@ -89,7 +89,7 @@ TEST(Vlans, TagsHaveThePriorityOfALosslessClass) {
     ip_of(*frame).tos = static_cast<std::uint8_t>(codepoint << 2);
     return frame;
   };
-  for (const std::uint8_t codepoint : {26, 40}) {
+  for (const auto codepoint : {std::uint8_t{26}, std::uint8_t{40}}) {
     EXPECT_EQ(sent(bench.send(access_20, marked(codepoint))),
               (Exits{{trunk, priority(4) | 20}, {native, priority(4) | 20}}));
   }
