@@ -35,7 +35,8 @@ Result<Communicator> Communicator::create(const CommunicatorOptions& options) {
                                                  : create_elastic(options);
 }
 
-// If `ready` is an error, this rank tells the others, and no rank gets a communicator.
+// If `ready` is an error, or no journal can be written, this rank tells the others, and no rank
+// gets a communicator.
 Result<Communicator> Communicator::create(const CommunicatorOptions& options,
                                           host::Listener* listener, const Result<void>& ready,
                                           const std::atomic<bool>* given_up) {
@@ -43,9 +44,7 @@ Result<Communicator> Communicator::create(const CommunicatorOptions& options,
     return tl::make_unexpected(checked.error());
   }
   auto journal = host::Journal::open(options);
-  if (!journal) {
-    return tl::make_unexpected(journal.error());
-  }
+  const auto prepared = journal ? ready : Result<void>(tl::make_unexpected(journal.error()));
   auto state = std::make_unique<State>();
   state->options = options;
   state->log_level = host::log_level_of(options);
@@ -54,7 +53,7 @@ Result<Communicator> Communicator::create(const CommunicatorOptions& options,
     until.obey(given_up);
     auto connections = host::connect(
         state->options, until,
-        listener == nullptr ? std::nullopt : std::optional(std::move(*listener)), ready);
+        listener == nullptr ? std::nullopt : std::optional(std::move(*listener)), prepared);
     if (!connections) {
       return tl::make_unexpected(connections.error());
     }
@@ -64,8 +63,8 @@ Result<Communicator> Communicator::create(const CommunicatorOptions& options,
       return tl::make_unexpected(selected.error());
     }
   }
-  if (!ready) {
-    return tl::make_unexpected(ready.error());
+  if (!prepared) {
+    return tl::make_unexpected(prepared.error());
   }
   state->journal = std::move(*journal);
   return Communicator(std::move(state));

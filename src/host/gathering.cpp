@@ -3,7 +3,7 @@
 // bytes as by the hosts' own algorithms, but for one rank's part.
 #include <cstddef>
 #include <cstring>
-#include <new>
+#include <exception>
 #include <optional>
 #include <vector>
 
@@ -66,7 +66,8 @@ Result<void> Communicator::reduce_scatter(const void* in, void* out, std::size_t
   std::vector<std::byte> results;
   try {
     results.resize(bytes_of(*all, type));
-  } catch (const std::bad_alloc&) {
+  } catch (const std::exception&) {  // no memory, or more than there can be
+    leave_out(call_of(host::Collective::allreduce, nullptr, nullptr, *all, type, op));
     return fail(Error::Code::internal, "no memory for the results of all ranks; split the vector");
   }
   auto* const to = out == nullptr ? nullptr : results.data();

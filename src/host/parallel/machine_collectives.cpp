@@ -28,11 +28,6 @@ bool adds_up(const Call& call) {
   return call.collective == Collective::allreduce || call.collective == Collective::reduce;
 }
 
-std::size_t element_bytes_of(const Call& call) {
-  const bool is_known = static_cast<std::size_t>(call.buffers.type) < wire::element_type_count;
-  return is_known ? wire::element_bytes(call.buffers.type) : 1;
-}
-
 // Puts a piece of a call into one number: a piece has fewer than 2^23 elements.
 std::uint64_t piece_number(const Call& call) {
   const auto& buffers = call.buffers;
@@ -132,24 +127,6 @@ Error MachineCollectives::explained(const Error& error) const {
             ranks_text(seating_.ranks_of(machine));
   }
   return Error{error.code, text + ": " + error.message};
-}
-
-// Calls `use` for each piece of the call that fits into memory: one at least.
-template <typename Use>
-void MachineCollectives::for_pieces(const Call& call, Use use) const {
-  const auto element_bytes = element_bytes_of(call);
-  const auto most = slab_bytes / element_bytes;
-  const auto count = call.buffers.count;
-  std::size_t first = 0;
-  do {
-    auto piece = call;
-    const auto at = first * element_bytes;
-    piece.buffers.in = call.buffers.in == nullptr ? nullptr : call.buffers.in + at;
-    piece.buffers.out = call.buffers.out == nullptr ? nullptr : call.buffers.out + at;
-    piece.buffers.count = std::min(most, count - first);
-    use(piece);
-    first += piece.buffers.count;
-  } while (first < count);
 }
 
 // The machines count pieces, so that the next collective has the same number for all of them.

@@ -61,8 +61,6 @@ class MachineCollectives {
 
   Result<void> agree(std::uint64_t what, const Result<void>& mine, Time until);
   void publish();
-  template <typename Use>
-  void for_pieces(const Call& call, Use use) const;
   Result<void> run_piece(const Call& call, const Deadline& until);
   Result<void> gather(const Call& call, const Deadline& until);
   Result<void> between(const Call& call, const Deadline& until);

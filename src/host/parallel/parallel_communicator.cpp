@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "host/call.h"
+#include "host/call_check.h"
 #include "host/clock.h"
 #include "host/deadline.h"
 #include "host/journal/unread_variables.h"
@@ -19,13 +20,20 @@
 namespace tributary {
 namespace {
 
-using host::Buffers;
+using host::Call;
 using host::Clock;
 using host::Deadline;
 using host::MachineGroup;
 using host::Range;
 using host::share_of;
 using host::slab_bytes;
+
+// Puts a slab into one number: it has fewer than 2^23 elements.
+std::uint64_t number_of(const Call& slab) {
+  const auto& buffers = slab.buffers;
+  return std::uint64_t{buffers.count} << 16 | static_cast<std::uint64_t>(buffers.type) << 8 |
+         static_cast<std::uint64_t>(buffers.op);
+}
 
 Result<void> check(const ParallelOptions& options) {
   const auto& [all, local_rank, local_size, hierarchy] = options;
@@ -134,15 +142,28 @@ std::optional<Hierarchy> hierarchy_of(std::string_view text) {
 }
 
 struct ParallelCommunicator::State {
-  Result<void> allreduce_slab(const Buffers& buffers, const Deadline& until);
+  // Fails if the arguments of a call make no sense.
+  static Result<void> check(const Call& call);
+  // A call that fails is counted to its end, so that the next one has the same number on all
+  // machines, and nothing of this one passes for part of it.
+  Result<void> run(const Call& call);
+  // Has the others of this machine fail in a call that this rank refuses, and counts it.
+  void refuse(const Call& call, const Error& error);
+
+  Result<void> run_slab(const Call& slab, const Deadline& until);
+  // After this, the results have what the ranks of this machine brought.
+  Result<void> gather(const Call& slab, const Deadline& until);
+  // Counts a slab that the other machines may have begun and this rank has not.
+  void leave_out(const Call& slab);
+  // Returns this rank's part of what goes between the machines.
+  Range range_between(std::size_t count) const {
+    return hierarchy == Hierarchy::tencent ? Range{0, count}
+                                           : share_of(count, group.rank(), group.size());
+  }
+  Deadline deadline() const { return host::deadline_of(options.communicator, Clock::now()); }
   // Returns until when to wait for others, as long as any of them may still be busy between the
   // machines.
-  Deadline patience() const {
-    return host::deadline_of(options.communicator, Clock::now()).longer_by(std::chrono::seconds(1));
-  }
-  // Brings this rank's range of the results to the other machines and back.
-  Result<void> allreduce_between(std::size_t count, wire::ElementType type, wire::Operator op,
-                                 const Deadline& until);
+  Deadline patience() const { return deadline().longer_by(std::chrono::seconds(1)); }
 
   ParallelOptions options;
   Hierarchy hierarchy;
@@ -150,39 +171,95 @@ struct ParallelCommunicator::State {
   std::optional<Communicator> between{};  // none where another rank does it
 };
 
-Result<void> ParallelCommunicator::State::allreduce_between(std::size_t count,
-                                                            wire::ElementType type,
-                                                            wire::Operator op,
-                                                            const Deadline& until) {
-  Range range = share_of(count, group.rank(), group.size());
-  if (hierarchy == Hierarchy::tencent) {
-    if (auto reduced = group.barrier({}, until); !reduced || !between) {
-      return reduced;
-    }
-    range = {0, count};
+Result<void> ParallelCommunicator::State::check(const Call& call) {
+  const auto& [in, out, count, type, op] = call.buffers;
+  if (!wire::is_valid(type, op)) {
+    return fail(Error::Code::invalid_argument,
+                std::string(wire::valid_combinations) + "; type and operator must be known ones");
   }
-  auto* const sum = group.results() + range.begin * wire::element_bytes(type);
-  return between->allreduce(sum, sum, range.size(), type, op);
+  if (wire::is_handler(op)) {
+    return fail(Error::Code::invalid_argument,
+                "the ranks of a machine cut vectors where a handler may not expect it; make a "
+                "Communicator of all ranks for " +
+                    std::string(wire::name(op)));
+  }
+  if (count != 0 && (in == nullptr || out == nullptr)) {
+    return fail(Error::Code::invalid_argument, "null buffer");
+  }
+  return {};
 }
 
-Result<void> ParallelCommunicator::State::allreduce_slab(const Buffers& buffers,
-                                                         const Deadline& until) {
-  const auto& [in, out, count, type, op] = buffers;
-  std::memcpy(group.slab(group.rank()), in, buffers.bytes());
+Result<void> ParallelCommunicator::State::run(const Call& call) {
+  const auto until = deadline();
+  if (between && options.communicator.deadline) {  // it is that of all slabs together
+    between->limit().lift();
+    between->limit().bring_forward(Clock::now() + *options.communicator.deadline);
+  }
+  Result<void> done;
+  host::for_pieces(call, [&](const Call& slab) {
+    if (done) {
+      done = run_slab(slab, until);
+    } else {
+      leave_out(slab);
+    }
+  });
+  return done;
+}
+
+void ParallelCommunicator::State::refuse(const Call& call, const Error& error) {
+  if (call.buffers.count > host::elements_max) {
+    return;  // the others have refused that as well
+  }
+  bool first = true;
+  host::for_pieces(call, [&](const Call& slab) {
+    if (first) {
+      (void)group.barrier({number_of(slab), &error}, deadline());
+    }
+    first = false;
+    leave_out(slab);
+  });
+}
+
+Result<void> ParallelCommunicator::State::gather(const Call& slab, const Deadline& until) {
+  const auto& buffers = slab.buffers;
+  std::memcpy(group.slab(group.rank()), buffers.in, buffers.bytes());
   // Nobody overwrites results that somebody still copies, either: a rank that is here has copied.
-  const std::uint64_t what =
-      count << 16 | static_cast<std::uint64_t>(type) << 8 | static_cast<std::uint64_t>(op);
-  if (auto ready = group.barrier({what}, until); !ready) {
+  if (auto ready = group.barrier({number_of(slab)}, until); !ready) {
     return ready;
   }
-  host::reduce_slabs(group, share_of(count, group.rank(), group.size()), type, op);
-  auto summed = allreduce_between(count, type, op, until);
-  auto gathered = group.barrier({what, summed ? nullptr : &summed.error()}, patience());
-  if (!summed || !gathered) {
-    return summed ? gathered : summed;
+  host::reduce_slabs(group, share_of(buffers.count, group.rank(), group.size()), buffers.type,
+                     buffers.op);
+  return hierarchy == Hierarchy::tencent ? group.barrier({}, until) : Result<void>();
+}
+
+Result<void> ParallelCommunicator::State::run_slab(const Call& slab, const Deadline& until) {
+  if (auto gathered = gather(slab, until); !gathered) {
+    leave_out(slab);
+    return gathered;
   }
-  std::memcpy(out, group.results(), buffers.bytes());
+  const auto& [in, out, count, type, op] = slab.buffers;
+  Result<void> summed;
+  if (between) {
+    const auto range = range_between(count);
+    auto* const sum = group.results() + range.begin * wire::element_bytes(type);
+    summed = between->allreduce(sum, sum, range.size(), type, op);
+  }
+  const auto concluded =
+      group.barrier({number_of(slab), summed ? nullptr : &summed.error()}, patience());
+  if (!summed || !concluded) {
+    return summed ? concluded : summed;
+  }
+  std::memcpy(out, group.results(), slab.buffers.bytes());
   return {};
+}
+
+void ParallelCommunicator::State::leave_out(const Call& slab) {
+  if (between) {
+    auto part = slab;
+    part.buffers.in = part.buffers.out = group.results();
+    part.buffers.count = range_between(slab.buffers.count).size();
+    between->leave_out(part);
+  }
 }
 
 ParallelCommunicator::ParallelCommunicator(std::unique_ptr<State> state)
@@ -226,32 +303,16 @@ Result<ParallelCommunicator> ParallelCommunicator::create(const ParallelOptions&
 
 Result<void> ParallelCommunicator::allreduce(const void* in, void* out, std::size_t count,
                                              wire::ElementType type, wire::Operator op) {
-  if (!wire::is_valid(type, op)) {
-    return fail(Error::Code::invalid_argument,
-                std::string(wire::valid_combinations) + "; type and operator must be known ones");
+  const auto call = host::call_of(host::Collective::allreduce, in, out, count, type, op);
+  const auto checked = State::check(call);
+  if (count == 0) {  // nobody begins it
+    return checked;
   }
-  if (wire::is_handler(op)) {
-    return fail(Error::Code::invalid_argument,
-                "the ranks of a machine cut vectors where a handler may not expect it; make a "
-                "Communicator of all ranks for " +
-                    std::string(wire::name(op)));
+  if (!checked) {
+    state_->refuse(call, checked.error());
+    return checked;
   }
-  if (count != 0 && (in == nullptr || out == nullptr)) {
-    return fail(Error::Code::invalid_argument, "null buffer");
-  }
-  const auto until = host::deadline_of(state_->options.communicator, Clock::now());
-  const std::size_t slab_elements = slab_bytes / wire::element_bytes(type);
-  for (std::size_t first = 0; first < count; first += slab_elements) {
-    const auto offset = first * wire::element_bytes(type);
-    auto done = state_->allreduce_slab(
-        {static_cast<const std::byte*>(in) + offset, static_cast<std::byte*>(out) + offset,
-         std::min(slab_elements, count - first), type, op},
-        until);
-    if (!done) {
-      return done;
-    }
-  }
-  return {};
+  return state_->run(call);
 }
 
 Hierarchy ParallelCommunicator::hierarchy() const {

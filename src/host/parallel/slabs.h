@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
+#include "host/call.h"
 #include "host/parallel/machine_group.h"
 #include "wire/element.h"
 
@@ -23,6 +25,26 @@ struct Range {
 // Returns the rank's part of `count` elements.
 constexpr Range share_of(std::size_t count, std::uint32_t rank, std::uint32_t ranks) {
   return {count * rank / ranks, count * (rank + 1) / ranks};
+}
+
+// Calls `use` for each piece of the call that fits into a slab: one at least. An element of a type
+// that there is not has a byte.
+template <typename Use>
+void for_pieces(const Call& call, Use use) {
+  const bool is_known = static_cast<std::size_t>(call.buffers.type) < wire::element_type_count;
+  const auto element_bytes = is_known ? wire::element_bytes(call.buffers.type) : std::size_t{1};
+  const auto most = slab_bytes / element_bytes;
+  const auto count = call.buffers.count;
+  std::size_t first = 0;
+  do {
+    auto piece = call;
+    const auto at = first * element_bytes;
+    piece.buffers.in = call.buffers.in == nullptr ? nullptr : call.buffers.in + at;
+    piece.buffers.out = call.buffers.out == nullptr ? nullptr : call.buffers.out + at;
+    piece.buffers.count = std::min(most, count - first);
+    use(piece);
+    first += piece.buffers.count;
+  } while (first < count);
 }
 
 // Adds up the same range of all slabs, in the order of the ranks, into that of the results.

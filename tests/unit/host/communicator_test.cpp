@@ -136,6 +136,10 @@ TEST_P(Worlds, AllgatherAndReduceScatterOverSockets) {
     }
     EXPECT_FALSE(communicator.allgather(nullptr, nullptr, host::elements_max, ElementType::f64));
     EXPECT_FALSE(communicator.allgather(nullptr, nullptr, 1, ElementType::f64));
+    // More bytes than a vector can have.
+    const auto most = host::elements_max / communicator.world_size();
+    EXPECT_FALSE(
+        communicator.reduce_scatter(nullptr, nullptr, most, ElementType::f64, Operator::sum));
   });
 }
 

@@ -41,6 +41,17 @@ TEST(CCommunicators, OneRanksBadOptionIsToldToAll) {
                  });
 }
 
+// What a rank cannot write it knows before it meets the others, who would wait for it.
+TEST(CCommunicators, OneRanksMissingFolderIsToldToAll) {
+  expect_refused(3, TRIBUTARY_RENDEZVOUS, "timeline",
+                 [](std::uint32_t rank, tributary_options* options) {
+                   tributary_options_set(options, "TRIBUTARY_DEADLINE", "300s");
+                   if (rank == 1) {
+                     tributary_options_set(options, "TRIBUTARY_TIMELINE", "/nonexistent/timeline");
+                   }
+                 });
+}
+
 TEST(CCommunicators, AVariableThatThereIsNotIsNamed) {
   expect_refused(2, TRIBUTARY_RENDEZVOUS, "TRIBUTARY_ALGORITM",
                  [](std::uint32_t rank, tributary_options* options) {

@@ -174,6 +174,55 @@ TEST_P(Layouts, FailOnAllRanksOfAMachineWithInvalidArguments) {
   });
 }
 
+// The ranks of the first machine disagree, or one of them refuses, while the other machine is in
+// the call already. Nothing of that call may be in the next one.
+void expect_in_step(std::uint32_t rank, ParallelCommunicator& communicator, bool refused) {
+  const bool is_wrong = rank == 1;
+  const std::size_t count = !refused && is_wrong ? 9 : 8;
+  std::vector<float> first(9, 1.0f);
+  auto* const data = refused && is_wrong ? nullptr : first.data();
+  EXPECT_FALSE(communicator.allreduce(data, data, count, ElementType::f32, Operator::sum)) << rank;
+  std::vector<float> second(8, 100.0f);
+  const auto done = communicator.allreduce(second.data(), second.data(), second.size(),
+                                           ElementType::f32, Operator::sum);
+  if (done) {  // it may be given up together, but it is not another sum
+    EXPECT_EQ(second, std::vector<float>(8, 400.0f)) << rank;
+  }
+}
+
+class TwoOfTwo : public Layouts {};
+INSTANTIATE_TEST_SUITE_P(Parallel, TwoOfTwo,
+                         testing::Combine(testing::Values(2), testing::Values(2),
+                                          testing::Values(Hierarchy::parallel,
+                                                          Hierarchy::tencent)));
+TEST_P(TwoOfTwo, StayInStepWhereTheRanksOfAMachineDisagree) {
+  run([](std::uint32_t rank, ParallelCommunicator& communicator) {
+    expect_in_step(rank, communicator, false);
+  });
+}
+TEST_P(TwoOfTwo, StayInStepWhereARankRefuses) {
+  run([](std::uint32_t rank, ParallelCommunicator& communicator) {
+    expect_in_step(rank, communicator, true);
+  });
+}
+
+TEST(ParallelCommunicator, ARankThatRefusesACallHasThoseBesideItFail) {
+  const auto port = next_ports(3);
+  run_ranks(2, [&](std::uint32_t rank) {
+    auto communicator =
+        ParallelCommunicator::create(options_of(rank, 1, 2, Hierarchy::parallel, port));
+    ASSERT_TRUE(communicator) << communicator.error().message;
+    std::vector<float> vector(8, 1.0f);
+    auto* const data = rank == 1 ? nullptr : vector.data();
+    const auto refused = communicator->allreduce(data, data, 8, ElementType::f32, Operator::sum);
+    EXPECT_FALSE(refused);
+    const auto done =
+        communicator->allreduce(vector.data(), vector.data(), 8, ElementType::f32, Operator::sum);
+    ASSERT_TRUE(done) << done.error().message;
+    EXPECT_EQ(vector, std::vector<float>(8, 2.0f));
+  });
+}
+
 // Handlers would see other pieces of a vector than elsewhere.
 TEST_P(Layouts, HandlersAreRefused) {
   run([](std::uint32_t, ParallelCommunicator& communicator) {
