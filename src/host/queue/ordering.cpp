@@ -46,8 +46,13 @@ Result<void> Ordering::post(const std::string& name, const Call& call, Time now)
     return invalid("the name of a collective has 1 to " + std::to_string(queue_name_bytes_max) +
                    " bytes");
   }
-  if (const auto missed = missed_.extract(name)) {
-    return tl::make_unexpected(missed.mapped());
+  if (const auto missed = missed_.find(name); missed != missed_.end()) {
+    const auto error = missed->second.front();
+    missed->second.pop_front();
+    if (missed->second.empty()) {
+      missed_.erase(missed);
+    }
+    return tl::make_unexpected(error);
   }
   const Posting posting{call, shape_of(call), waiting_time(now), posted_};
   if (!postings_.try_emplace(name, posting).second) {
@@ -270,7 +275,7 @@ void Ordering::reject(std::size_t number, const Error& error) {
   const auto name = table_[number].name;
   const auto found = postings_.find(name);
   if (found == postings_.end()) {
-    missed_.insert_or_assign(name, error);
+    missed_[name].push_back(error);
   } else {
     auto mine = error;
     if (found->second.voted == Standing::different) {

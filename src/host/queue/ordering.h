@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <optional>
 #include <span>
@@ -115,7 +116,8 @@ class Ordering {
 
   NameTable table_;
   std::map<std::string, Posting> postings_;  // posted by this rank, and not over
-  std::map<std::string, Error> missed_;      // they ended before this rank posted its part
+  // They ended before this rank posted its part: an error for each time that it has yet to.
+  std::map<std::string, std::deque<Error>> missed_;
   std::uint64_t posted_ = 0;
   std::optional<Time> closed_at_;  // by waiting_time()
 

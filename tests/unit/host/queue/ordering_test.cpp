@@ -113,6 +113,27 @@ TEST(Ordering, AnotherShapeUnderTheNameFailsOnAllRanks) {
   EXPECT_EQ(world[3].done, Names{"x"});
 }
 
+// What rank 0 gave up twice, rank 1 may not post until it has heard of both.
+TEST(Ordering, EachTimeThatWasMissedFails) {
+  Lockstep world(2, limits);
+  constexpr int times = 2;
+  for (int i = 0; i < times; ++i) {
+    ASSERT_TRUE(world.post(0, "x"));
+    world.cycles();
+    world.now += 2 * limits.patience;
+    world.cycles();
+    ASSERT_EQ(world[0].failed.at("x").code, Error::Code::timeout);
+  }
+  for (int i = 0; i < times; ++i) {
+    const auto late = world.post(1, "x");
+    ASSERT_FALSE(late) << i;
+    EXPECT_EQ(late.error().code, Error::Code::timeout);
+  }
+  ASSERT_TRUE(world.post(0, "x") && world.post(1, "x"));
+  world.cycles();
+  EXPECT_EQ(world[1].done, Names{"x"});
+}
+
 TEST(Ordering, AKnownNameMayComeBackInAnotherShape) {
   Lockstep world(2, limits);
   for (const std::size_t count : {8u, 5u, 5u}) {
