@@ -30,7 +30,8 @@ class RingChain {
   wire::MutableBytes receivable();
   void received(std::size_t bytes);
   std::size_t worthwhile();
-  bool finished() const { return sent_ == to_send_ && received_ == to_receive_; }
+  bool all_sent() const { return sent_ == to_send_; }
+  bool finished() const { return all_sent() && received_ == to_receive_; }
   std::uint64_t bytes_sent() const { return sent_; }
   std::uint64_t bytes_received() const { return received_; }
   std::uint64_t bytes_expected() const { return to_receive_; }

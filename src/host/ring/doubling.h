@@ -48,7 +48,8 @@ class Exchange {
   // Waking up is worth while as soon as anything comes: to ask for more takes as long as to look
   // once more.
   std::size_t worthwhile() const { return 1; }
-  bool finished() const { return sent_ == ours_.size() && received_ == theirs_.size(); }
+  bool all_sent() const { return sent_ == ours_.size(); }
+  bool finished() const { return all_sent() && received_ == theirs_.size(); }
   std::uint64_t bytes_received() const { return received_; }
   std::uint64_t bytes_expected() const { return theirs_.size(); }
 

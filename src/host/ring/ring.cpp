@@ -102,14 +102,18 @@ void wake_at(RingPeer& from, std::size_t bytes) {
   }
 }
 
+// Returns false if there is more to send, now or later, over a connection that was reset: poll(2)
+// tells of that at once, whatever it is asked.
 template <typename Stream>
-void await(Stream& stream, const RingPeer& to, RingPeer& from, Time until) {
+bool await(Stream& stream, const RingPeer& to, RingPeer& from, Time until) {
   wake_at(from, stream.worthwhile());
   const bool sending = !stream.sendable().empty();
   const bool receiving = !stream.receivable().empty();
-  pollfd entries[2] = {{to.fd.get(), static_cast<short>(sending ? POLLOUT : 0), 0},
-                       {from.fd.get(), static_cast<short>(receiving ? POLLIN : 0), 0}};
+  pollfd entries[2] = {
+      {stream.all_sent() ? -1 : to.fd.get(), static_cast<short>(sending ? POLLOUT : 0), 0},
+      {from.fd.get(), static_cast<short>(receiving ? POLLIN : 0), 0}};
   ::poll(entries, 2, poll_timeout(until));
+  return (entries[0].revents & (POLLERR | POLLHUP)) == 0;
 }
 
 // Returns what a rank has announced that nobody has listened to yet.
@@ -251,7 +255,9 @@ Result<void> Ring::pump(Stream& stream, RingPeer& to, RingPeer& from, Deadline& 
     }
     if (!moved) {
       const auto look = until.next_look();
-      await(stream, to, from, look);
+      if (!await(stream, to, from, look)) {
+        return tl::make_unexpected(lost(rank_text(to.rank), "reset there"));
+      }
       if (Clock::now() < look) {
         continue;
       }

@@ -37,7 +37,8 @@ class RingSchedule {
   // that some rank of the ring always has enough, and small, so that the streams keep flowing.
   std::size_t worthwhile() const;
 
-  bool finished() const { return sent_ == total(send_) && received_ == total(receive_); }
+  bool all_sent() const { return sent_ == total(send_); }
+  bool finished() const { return all_sent() && received_ == total(receive_); }
   std::uint64_t bytes_sent() const { return sent_; }
   std::uint64_t bytes_received() const { return received_; }
   std::uint64_t bytes_expected() const { return total(receive_); }

@@ -25,7 +25,8 @@ class SparseSchedule {
   wire::MutableBytes receivable();
   void received(std::size_t bytes);
   std::size_t worthwhile();
-  bool finished() const { return send_step_ == steps_ && receive_step_ == steps_; }
+  bool all_sent() const { return send_step_ == steps_; }
+  bool finished() const { return all_sent() && receive_step_ == steps_; }
   std::uint64_t bytes_sent() const { return bytes_sent_; }
 
   // Returns false once something came that is no part of such a vector: nothing more is taken then.

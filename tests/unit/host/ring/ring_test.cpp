@@ -7,6 +7,7 @@
 #include <optional>
 #include <poll.h>
 #include <span>
+#include <sys/socket.h>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -79,6 +80,31 @@ class RingOfTwo : public testing::Test {
         ASSERT_TRUE(send_all(to->get(), piece, until));
       }
       (void)wait_for(from->get(), POLLRDHUP, until);  // the connection stays
+    });
+  }
+  // Passes on what rank 1 says to rank 0 until it has announced a collective, takes so many bytes
+  // of its vector, and resets the connection.
+  std::jthread reset_after(std::size_t bytes) {
+    const auto there = meeting_.ring[0];
+    auto here = *listen_on({there.address, 0});
+    meeting_.ring[0] = here.local;
+    return std::jthread([=, here = std::move(here)] {
+      const auto until = Clock::now() + 20s;
+      auto from = accept_until(here, until);
+      const auto to = connect_until(there, {}, until);
+      ASSERT_TRUE(from && to);
+      static_assert(RingAnnouncement::common_bytes == 20, "as many as a greeting has");
+      for (int message = 0; message < 2; ++message) {
+        std::array<std::byte, RingAnnouncement::common_bytes> bytes_of_it{};
+        ASSERT_TRUE(receive_all(from->get(), bytes_of_it, until));
+        ASSERT_TRUE(send_all(to->get(), bytes_of_it, until));
+      }
+      std::vector<std::byte> elements(bytes);
+      ASSERT_TRUE(receive_all(from->get(), elements, until));
+      const linger none{1, 0};
+      ::setsockopt(from->get(), SOL_SOCKET, SO_LINGER, &none, sizeof none);
+      *from = FileDescriptor();
+      (void)wait_for(to->get(), POLLRDHUP, until);  // the other connection stays
     });
   }
   // The ranks call allreduces of different lengths.
@@ -160,6 +186,18 @@ TEST_F(RingOfTwo, says_how_much_came) {
       message(done),
       AllOf(HasSubstr("allreduce did not finish within its deadline of 0.2 s: "),
             HasSubstr("rank 1 had sent 0 of 40000 bytes"), HasSubstr("TRIBUTARY_DEADLINE")));
+}
+
+// Rank 1 has sent what it can, and waits for rank 0, which is silent, when the connection to it is
+// reset.
+TEST_F(RingOfTwo, says_at_once_that_a_connection_was_reset) {
+  const auto relay = reset_after(4096);
+  auto rings = connect_both();
+  std::vector<float> vector(10'000, 1.0f);
+  EXPECT_FALSE(rings[0]->allreduce(of(vector), Clock::now()));
+  const auto done = rings[1]->allreduce(of(vector), {never, 60s});
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().code, Error::Code::network) << message(done);
 }
 
 // One rank takes the vector for short, and waits for its partner; the other one waits for the rank
