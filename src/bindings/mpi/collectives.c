@@ -47,18 +47,20 @@ int tributary_mpi_reduce_scatter(struct tributary_mpi_team* team, const void* in
   struct tributary_mpi_elements elements;
   tributary_request* request = NULL;
   tributary_result posted;
-  size_t before = 0; /* bytes of the ranks before this one */
-  size_t all = 0;    /* elements */
+  size_t before = 0; /* elements of the ranks before this one, as MPI counts them */
+  size_t all = 0;    /* elements of all ranks, as Tributary counts them */
+  size_t bytes;      /* of one of MPI's: pairs have gaps, which MPI_Type_size() leaves out */
   char* sum;
   int result;
   if (!tributary_mpi_elements_of(type, op, &elements)) {
     return MPI_ERR_OP;
   }
   for (int rank = 0; rank < team->size; ++rank) {
-    before += rank < team->rank ? tributary_mpi_bytes(type, counts[rank]) : 0;
+    before += rank < team->rank ? (size_t)counts[rank] : 0;
     all += (size_t)counts[rank] * elements.each;
   }
-  sum = malloc(all / elements.each * tributary_mpi_bytes(type, 1));
+  bytes = elements.each * tributary_type_size(elements.type);
+  sum = malloc(all / elements.each * bytes);
   if (sum == NULL) {
     return MPI_ERR_NO_MEM;
   }
@@ -66,7 +68,7 @@ int tributary_mpi_reduce_scatter(struct tributary_mpi_team* team, const void* in
                                 elements.op, &request);
   result = tributary_mpi_finish(team, "reduce_scatter", posted, &request);
   if (result == MPI_SUCCESS) {
-    memcpy(out, sum + before, tributary_mpi_bytes(type, counts[team->rank]));
+    memcpy(out, sum + before * bytes, (size_t)counts[team->rank] * bytes);
   }
   free(sum);
   return result;

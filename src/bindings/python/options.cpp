@@ -74,6 +74,12 @@ Options options_of(const py::dict& keywords) {
       }
       continue;
     }
+    if (name == "part") {
+      if (value.cast<bool>()) {
+        check(tributary_options_for_part(created));
+      }
+      continue;
+    }
     const auto variable = variable_of(name);
     const auto text = value.is_none() ? std::string() : text_of(variable, value);
     check(

@@ -29,7 +29,7 @@ Result<void> check_bits(const SketchOptions& options, std::uint32_t world_size) 
 Result<void> check_matrix(const LowRank& matrix, const SketchOptions& options,
                           std::uint32_t world_size) {
   const auto most = std::min(matrix.rows, matrix.columns);
-  if (matrix.rank == 0 || matrix.rank > most) {
+  if (most != 0 && (matrix.rank == 0 || matrix.rank > most)) {
     return invalid("a matrix of " + std::to_string(matrix.rows) + " x " +
                    std::to_string(matrix.columns) + " has no factors of rank " +
                    std::to_string(matrix.rank) + ": give a rank from 1 to " + std::to_string(most));
@@ -64,8 +64,8 @@ Result<void> check(const Vectors& vectors, const GradientSketch& sketch, std::ui
   }
   const auto& options_of_sketch = sketch.options();
   const auto& matrix = sketch.matrix();
-  if (auto checked = matrix && count != 0 ? check_matrix(*matrix, options_of_sketch, world_size)
-                                          : check_bits(options_of_sketch, world_size);
+  if (auto checked = matrix ? check_matrix(*matrix, options_of_sketch, world_size)
+                            : check_bits(options_of_sketch, world_size);
       !checked) {
     return checked;
   }

@@ -52,6 +52,17 @@ Result<void> check(const GradientExchangeOptions& options, std::span<const std::
   return {};
 }
 
+namespace {
+
+// Returns how many layers a share of them is: one at least. What a double has too much, as in
+// 0.14 * 50, is none.
+std::uint64_t layers_of(double proportion, double count) {
+  constexpr double error = 1e-9;
+  return static_cast<std::uint64_t>(std::max(1.0, std::ceil(proportion * count - error)));
+}
+
+}  // namespace
+
 Terms terms_of(const GradientExchangeOptions& options, std::span<const std::size_t> layers,
                std::size_t parameters) {
   const bool bsp = options.synchrony == Synchrony::bsp;
@@ -62,8 +73,7 @@ Terms terms_of(const GradientExchangeOptions& options, std::span<const std::size
   terms.bounded = bsp || ssp ? 1 : 0;
   terms.drops = ssp && options.stale == Stale::drop ? 1 : 0;
   terms.staleness = ssp ? options.staleness : 0;
-  terms.proportion =
-      ssp ? static_cast<std::uint64_t>(std::ceil(options.proportion * count)) : layers.size();
+  terms.proportion = ssp ? layers_of(options.proportion, count) : layers.size();
   terms.catch_up =
       needs_parameters(options) ? options.catch_up : std::numeric_limits<std::uint32_t>::max();
   terms.layers = layers.size();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "bindings/mpi/team.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <functional>
@@ -73,6 +74,29 @@ TEST_F(MpiTeam, IsCreatedByTheBlockingCallThatFollowsALargeOneThatMustNotWait) {
     EXPECT_FALSE(tributary_mpi_carries(&team, 8, true));  // creates it, and is too small
     EXPECT_EQ(team.state, TRIBUTARY_MPI_RUNS);
     EXPECT_TRUE(tributary_mpi_carries(&team, threshold, false));
+  });
+}
+
+// A pair of a double and an int has a gap of four bytes behind it.
+TEST_F(MpiTeam, PartsOfPairsAreWhereTheyBelong) {
+  struct Pair {
+    double value;
+    int place;
+    bool operator==(const Pair&) const = default;
+  };
+  run([](tributary_mpi_team& team) {
+    ASSERT_TRUE(tributary_mpi_carries(&team, threshold, true));
+    constexpr int count = 1000;
+    std::vector<Pair> in(ranks * count);
+    for (int i = 0; i < ranks * count; ++i) {
+      in[static_cast<std::size_t>(i)] = {1.0 * i, i};
+    }
+    std::vector<Pair> out(count);
+    const int counts[ranks] = {count, count};
+    ASSERT_EQ(tributary_mpi_reduce_scatter(&team, in.data(), out.data(), counts, MPI_DOUBLE_INT,
+                                           MPI_MINLOC),
+              MPI_SUCCESS);
+    EXPECT_TRUE(std::equal(out.begin(), out.end(), in.begin() + team.rank * count));
   });
 }
 

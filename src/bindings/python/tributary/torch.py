@@ -123,10 +123,10 @@ def _communicator_of_all() -> tuple[Communicator, Watch]:
     local_address = os.environ.get("TRIBUTARY_LOCAL_ADDRESS") or _local_address()
     limits = {name.removeprefix("TRIBUTARY_").lower(): value
               for name, value in _variables(timeout, local_address).items()}
-    # The job's number is the default group's.
-    number = {"job": None} if world in _groups else {}
+    # The job's number, and what was set up for it, are the default group's.
+    part = {"part": True} if world in _groups else {}
     communicator = Communicator(rank=rank, world_size=size, master_addr=address, master_port=port, secret=secret,
-                                **limits, **number)
+                                **limits, **part)
     store = _distributed.PrefixStore(f"sketches/{port}", _distributed.distributed_c10d._get_default_store())
     watch = Watch(_gloo(store, rank, size, timeout, local_address), communicator.abort)
     _watches.add(watch)

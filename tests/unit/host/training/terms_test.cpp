@@ -62,6 +62,8 @@ TEST(Terms, AProportionIsAWholeNumberOfLayers) {
   EXPECT_EQ(terms_of(options, Layers(10, 1), 0).rule().proportion, 6u);
   options.proportion = 0.01;
   EXPECT_EQ(terms_of(options, Layers(10, 1), 0).rule().proportion, 1u);
+  options.proportion = 0.14;  // in doubles, 50 times that is more than 7
+  EXPECT_EQ(terms_of(options, Layers(50, 1), 0).rule().proportion, 7u);
 }
 
 TEST(Terms, FitWithTheSameLayersAndAsManyParameters) {
