@@ -210,7 +210,11 @@ int feed(const FeedOptions& options) {
   if (!result) {
     return fail(result.error());
   }
-  std::fputs(text_of(*result).c_str(), options.json == "-" ? stderr : stdout);
+  auto* const shown = options.json == "-" ? stderr : stdout;
+  std::fputs(text_of(*result).c_str(), shown);
+  if (const auto written = flush_output(shown, "the result", "to standard output"); !written) {
+    return fail(written.error());
+  }
   if (*json != nullptr) {
     std::fputs(json_of(*result).c_str(), json->get());
     if (const auto written = flush_output(json->get(), "--json", options.json); !written) {

@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <thread>
+#include <vector>
 
 #include "dataplane/device_arguments.h"
 #include "dataplane/launch.h"
@@ -76,15 +77,19 @@ class Watch {
 
   // Servers of memifs may come back; no core touches the device while it is connected again.
   void revive_ports() {
+    paused_told_.resize(ports_.devices().size(), true);
     for (std::size_t port = 0; port < ports_.devices().size(); ++port) {
       auto& device = *ports_.devices()[port];
+      if (!device.can_reconnect() && paused_told_[port]) {
+        continue;
+      }
       const auto pause = [&](bool paused) {
         return ask([&](Time) { device.queue(0).pause(paused); });
       };
       if (device.can_reconnect() && pause(true)) {
         device.reconnect();
-        pause(!device.started());
       }
+      paused_told_[port] = pause(!device.started());  // or the next time
     }
   }
 
@@ -113,6 +118,7 @@ class Watch {
   Reports& reports_;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   std::size_t reported_ = 0;
+  std::vector<bool> paused_told_;  // by port: the loop knows whether to leave the device alone
   bool stopped_ = false;
 };
 

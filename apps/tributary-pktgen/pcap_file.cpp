@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "failure.h"
+#include "output_file.h"
 #include "packet/pool.h"
 
 namespace tributary::pktgen {
@@ -95,7 +96,8 @@ int write_pcap(const Options& options) {
                 file.name().c_str());
   }
   std::fputs(options.kind->switch_settings(stations).c_str(), stdout);
-  return 0;
+  const auto written = flush_output(stdout, "the settings of the switch", "to standard output");
+  return written ? 0 : fail(written.error());
 }
 
 }  // namespace tributary::pktgen

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
+#include <set>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -154,6 +156,20 @@ control::Outcome take_stations(Rest& rest, traffic::StationRange& stations) {
   return {};
 }
 
+// Whatever is said twice, only one of the two would hold.
+control::Outcome check_keys(const Argument& kind, const Rest& rest) {
+  std::set<std::string> keys = {kind.first};
+  for (const auto& [key, value] : rest) {
+    if (!keys.insert(key).second) {
+      return refuse("`" + key + "` is there twice; say it once");
+    }
+    if (key == "infinite" && !value.empty()) {
+      return refuse("`infinite` has no value: say it, or leave it out");
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 traffic::StationRange default_stations(std::size_t number) {
@@ -170,6 +186,11 @@ tl::expected<PortSpec, std::string> parse_port(const std::string& text, std::siz
   arguments.erase(arguments.begin());
   if (kind.second.empty()) {
     return refuse("\"" + text + "\" names no device; say for example interface=veth0");
+  }
+  if (kind.first != "device") {  // whose keys are DPDK's
+    if (const auto sound = check_keys(kind, arguments); !sound) {
+      return refuse(sound.error());
+    }
   }
   PortSpec spec;
   spec.stations = default_stations(number);

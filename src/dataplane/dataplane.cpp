@@ -191,7 +191,7 @@ void Dataplane::poll_links() {
     if (!devices_[number]) {
       continue;
     }
-    if (devices_[number]->can_reconnect()) {
+    if (devices_[number]->can_reconnect() || !links_[number].paused_told) {
       reconnect(static_cast<std::uint32_t>(number));
     }
     links_[number].device_up = devices_[number]->link_up();
@@ -204,10 +204,11 @@ void Dataplane::reconnect(std::uint32_t number) {
   const auto pause = [&](bool paused) {
     return warn_unless(on_cores([&](Core& core, Time) { core.pause(number, paused); }));
   };
-  if (pause(true)) {
-    devices_[number]->reconnect();
-    pause(!devices_[number]->started());
+  auto& device = *devices_[number];
+  if (device.can_reconnect() && pause(true)) {
+    device.reconnect();
   }
+  links_[number].paused_told = pause(!device.started());
 }
 
 // A port is up when it may be, its device has a link, and the same holds for the far end.
@@ -218,13 +219,16 @@ void Dataplane::apply_links() {
   for (std::uint32_t number = 0; number < links_.size(); ++number) {
     const auto& place = topology_.ports[number];
     const bool up = able(number) && (place.peer == no_peer || able(place.peer));
-    if (up == links_[number].applied) {
+    auto& link = links_[number];
+    if (link.told && up == link.applied) {
       continue;
     }
-    if (!warn_unless(on_cores([&](Core& core, Time) { core.set_port_up(number, up); }))) {
-      continue;  // a core missed it, so the next poll tells all of them again
+    // Where a core misses it, others may know, so the next poll tells all of them again.
+    link.told = warn_unless(on_cores([&](Core& core, Time) { core.set_port_up(number, up); }));
+    if (!link.told) {
+      continue;
     }
-    links_[number].applied = up;
+    link.applied = up;
     spdlog::info("{}:{} is {}", config_.switches[place.switch_index].config.name,
                  port_name(place.switch_index, place.port), up ? "up" : "down");
   }
@@ -239,6 +243,11 @@ control::Outcome Dataplane::set_port(const std::string& switch_name, const std::
         port_name(place.switch_index, place.port) == port) {
       links_[number].admin_up = up;
       apply_links();
+      if (!links_[number].told) {
+        return tl::unexpected(
+            "a packet core did not answer in time, so not all of them know yet that the port is " +
+            std::string(up ? "up" : "down") + "; they are told until they do");
+      }
       return {};
     }
   }

@@ -75,7 +75,9 @@ class Dataplane final : public control::Backend {
   struct LinkState {
     bool admin_up = true;
     bool device_up = true;
-    bool applied = true;  // what the cores know; a Switch begins with all ports up
+    bool applied = true;      // what the cores know; a Switch begins with all ports up
+    bool told = true;         // all of them do; else they are told again
+    bool paused_told = true;  // all know whether they are to leave the device alone
   };
 
   Dataplane(const control::DaemonConfig& config, std::string version);

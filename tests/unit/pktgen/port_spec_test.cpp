@@ -81,6 +81,10 @@ TEST(ParsePort, RefusesWithAHint) {
                                     {"tap=sixteen-letters-", "1 to 15"},
                                     {"tap=a,infinite", "one thing"},
                                     {"pci=eth0", "0000:01:00.0"},
+                                    {"ring=a,ring=b", "twice"},
+                                    {"pcap-rx=a,pcap-rx=b", "twice"},
+                                    {"tap=a,address=10.0.0.1,address=10.0.0.2", "twice"},
+                                    {"pcap-rx=a,infinite=false", "leave it out"},
                                     {"ring=r,address=1.2.3", ""},
                                     {"ring=r,mac=zz", ""},
                                     {"ring=r,gateway=x", ""}}) {
