@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "control/params.h"
 #include "control/words.h"
 #include "rows.h"
 
@@ -33,26 +34,48 @@ tl::expected<void, ExitCode> check_switch(const Options& options, const std::str
       "no switch `" + name + "`; there are " + control::joined({names.begin(), names.end()})));
 }
 
-// A Listing is what a daemon answered, and the rows of it that were asked for.
+// A Listing has the rows that were asked for.
 struct Listing {
-  json result;
   json rows;
+  std::uint64_t total = 0;  // of the switch, or of all
+  bool cut = false;         // there may be more of the switch, among those that the daemon left out
 };
 
 // Fails for a switch that does not exist: an empty list would say that all is well with it.
 tl::expected<Listing, ExitCode> fetch(const Options& options, const std::string& method,
                                       const ListOptions& list) {
-  auto result = call_daemon(options, method, {{"limit", list.limit}});
+  // The daemon's limit is of the rows of all switches.
+  const bool of_one = !list.switch_name.empty();
+  const auto result = call_daemon(
+      options, method,
+      {{"limit", of_one ? std::uint64_t{control::Params::rows_max} : std::uint64_t{list.limit}}});
   if (!result) {
     return tl::unexpected(report(options, result.error()));
   }
-  json rows = rows_of(*result, list.switch_name);
-  if (rows.empty() && !list.switch_name.empty()) {
+  Listing listing{rows_of(*result, list.switch_name)};
+  const auto total = result->value("rows_total", std::uint64_t{0});
+  listing.total = of_one ? listing.rows.size() : total;
+  listing.cut = of_one && (*result)["rows"].size() < total;
+  if (listing.rows.empty() && of_one) {
     if (const auto known = check_switch(options, list.switch_name); !known) {
       return tl::unexpected(known.error());
     }
   }
-  return Listing{std::move(*result), std::move(rows)};
+  while (listing.rows.size() > list.limit) {
+    listing.rows.erase(listing.rows.size() - 1);
+  }
+  return listing;
+}
+
+void say_what_is_missing(const Listing& listing) {
+  if (listing.rows.size() < listing.total) {
+    std::printf("(%zu of %llu; see --limit)\n", listing.rows.size(),
+                static_cast<unsigned long long>(listing.total));
+  }
+  if (listing.cut) {
+    std::printf("(of the first %zu rows of all switches: there may be more)\n",
+                control::Params::rows_max);
+  }
 }
 
 ExitCode print_list(const Options& options, const Listing& listing,
@@ -62,10 +85,7 @@ ExitCode print_list(const Options& options, const Listing& listing,
     return ExitCode::ok;
   }
   print_rows(listing.rows, columns);
-  const auto total = listing.result.value("rows_total", std::uint64_t{0});
-  if (const std::size_t got = listing.result["rows"].size(); got < total) {
-    std::printf("(%zu of %llu; see --limit)\n", got, static_cast<unsigned long long>(total));
-  }
+  say_what_is_missing(listing);
   return ExitCode::ok;
 }
 
@@ -110,6 +130,7 @@ ExitCode show_engines(const Options& options, const ListOptions& list) {
     }
   }
   print_rows(rows, engine_columns);
+  say_what_is_missing(*listing);
   return ExitCode::ok;
 }
 
@@ -118,7 +139,7 @@ ExitCode show_stalled(const Options& options, const ListOptions& list) {
   if (!listing) {
     return listing.error();
   }
-  if (listing->rows.empty() && !options.json) {
+  if (listing->rows.empty() && !listing->cut && !options.json) {
     std::printf("nothing is stalled\n");
     return ExitCode::ok;
   }

@@ -270,8 +270,10 @@ struct CommandLine {
   }
 };
 
+// What failed before the last buffer is only to be seen on the stream.
 int finish(ExitCode code) {
-  return std::fflush(stdout) == 0 ? static_cast<int>(code) : static_cast<int>(ExitCode::failed);
+  const bool is_written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
+  return static_cast<int>(is_written ? code : ExitCode::failed);
 }
 
 }  // namespace

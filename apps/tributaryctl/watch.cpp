@@ -110,7 +110,8 @@ ExitCode watch(const Options& options, double interval_s, std::uint64_t count) {
     return report(options, client.error());
   }
   auto before = sample(*client);
-  for (std::uint64_t tick = 0; before && (count == 0 || tick < count); ++tick) {
+  for (std::uint64_t tick = 0; before && (count == 0 || tick < count) && std::ferror(stdout) == 0;
+       ++tick) {
     std::this_thread::sleep_for(std::chrono::duration<double>(interval_s));
     auto after = sample(*client);
     if (!after) {

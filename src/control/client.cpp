@@ -24,6 +24,17 @@ tl::unexpected<CallError> call_error(Kind kind, std::string message) {
   return tl::unexpected(CallError{kind, std::move(message), {}});
 }
 
+// Says whether a reply, or an error, is to a call before `id` that was given up.
+bool is_of_earlier(std::string_view reply, std::uint64_t id) {
+  const auto parsed = parse_json(reply);
+  if (!parsed || !parsed->is_object()) {
+    return false;
+  }
+  const auto answered = parsed->find("id");
+  return answered != parsed->end() && answered->is_number_unsigned() &&
+         answered->get<std::uint64_t>() != 0 && answered->get<std::uint64_t>() < id;
+}
+
 // Waits until `fd` is ready for `events`. Returns false at the deadline.
 bool ready(int fd, short events, SteadyTime deadline) {
   for (;;) {
@@ -186,6 +197,7 @@ tl::expected<nlohmann::json, CallError> Client::call(const std::string& method,
       sent += static_cast<std::size_t>(result);
     } else if (errno == EAGAIN) {
       if (!ready(fd_.get(), POLLOUT, deadline)) {
+        shutdown(fd_.get(), SHUT_RDWR);  // the rest of the request would be missing
         return call_error(Kind::timeout, timeout_text(timeout_));
       }
     } else if (errno != EINTR) {
@@ -194,6 +206,9 @@ tl::expected<nlohmann::json, CallError> Client::call(const std::string& method,
   }
   for (;;) {
     if (const auto message = decoder_.next()) {
+      if (gave_up_ && is_of_earlier(*message, id)) {
+        continue;
+      }
       auto reply = parse_reply(*message, id);
       if (reply) {
         return std::move(*reply);
@@ -205,6 +220,7 @@ tl::expected<nlohmann::json, CallError> Client::call(const std::string& method,
       return call_error(Kind::failed, "what answers is no tributaryd");
     }
     if (!ready(fd_.get(), POLLIN, deadline)) {
+      gave_up_ = true;
       return call_error(Kind::timeout, timeout_text(timeout_));
     }
     std::array<char, 16384> chunk{};

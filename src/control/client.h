@@ -50,6 +50,7 @@ class Client {
   pid_t child_ = -1;  // it relays to another machine
   std::string host_;  // the other machine
   std::uint64_t next_id_ = 1;
+  bool gave_up_ = false;  // some call, whose reply may still come
   FrameDecoder decoder_{reply_bytes_max};
 };
 

@@ -100,8 +100,13 @@ void list_switch(SettingTexts& out, const SwitchSection& section) {
   for (std::size_t i = 0; i < config.ports.size(); ++i) {
     list_port(out, path + " port " + config.ports[i].name, config.ports[i], section.devices[i], i);
   }
+  std::size_t strict = 0;
   for (const auto& one : config.classes) {
-    out[path + " class " + one.name] = {options_line(class_options, one)};
+    const auto below = path + " class " + one.name;
+    out[below] = {options_line(class_options, one)};
+    if (one.strict) {  // they go in their order
+      out[below + " index"] = {std::to_string(strict++)};
+    }
   }
   list_tables(out, path, config);
 }

@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 #include <tl/expected.hpp>
 
+#include "control/options.h"
 #include "control/protocol.h"
 
 namespace tributary::control {
@@ -42,12 +43,15 @@ class Params {
     return get<bool>(key, &nlohmann::json::is_boolean, "true or false");
   }
   std::uint32_t number(const char* key) {
+    return static_cast<std::uint32_t>(number(key, {0, std::numeric_limits<std::uint32_t>::max()}));
+  }
+  std::uint64_t number(const char* key, const Limits& limits) {
     const auto value =
         get<std::uint64_t>(key, &nlohmann::json::is_number_unsigned, "a number from 0");
-    if (value > std::numeric_limits<std::uint32_t>::max()) {
+    if (value < limits.min || value > limits.max) {
       complain("`" + std::string(key) + "` is out of range");
     }
-    return static_cast<std::uint32_t>(value);
+    return value;
   }
   nlohmann::json list(const char* key) {
     return get<nlohmann::json>(key, &nlohmann::json::is_array, "a list");

@@ -11,7 +11,7 @@ using nlohmann::json;
 Answer set_seed(Backend& backend, const json& given) {
   Params params(given);
   const std::string switch_name = params.text("switch");
-  const std::uint64_t seed = params.number("reduction_seed");
+  const std::uint64_t seed = params.number("reduction_seed", seeds);
   if (const auto ok = params.finish(); !ok) {
     return tl::unexpected(ok.error());
   }

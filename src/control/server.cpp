@@ -305,7 +305,7 @@ class Server::Implementation {
       }
       if (client.under_way() && now - client.stuck_since > options_.message_timeout) {
         drop(i, "too slow");
-      } else if (now - client.idle_since > options_.idle_timeout) {
+      } else if (!client.under_way() && now - client.idle_since > options_.idle_timeout) {
         drop(i, "silent for too long");
       }
     }

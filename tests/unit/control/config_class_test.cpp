@@ -149,8 +149,24 @@ TEST(ConfigClass, ChangesCanBeReloaded) {
   const auto none =
       parse_config(good_classes.substr(0, good_classes.find("[[switch.class]]")), "n");
   ASSERT_TRUE(none);
-  EXPECT_EQ(diff(*none, *before).size(), 3u);
+  EXPECT_EQ(diff(*none, *before).size(), 4u) << "three classes, and the place of the strict one";
   EXPECT_FALSE(needs_restart(diff(*none, *before)));
+}
+
+// Strict classes go in the order in which they stand there.
+TEST(ConfigClass, another_order_of_strict_classes_is_a_change) {
+  const auto strict = test::replaced(good_classes, "weight = 4", "service = \"strict\"");
+  const auto first = strict.find("[[switch.class]]");
+  const auto second = strict.find("[[switch.class]]", first + 1);
+  const auto third = strict.find("[[switch.class]]", second + 1);
+  const auto swapped = strict.substr(0, first) + strict.substr(second, third - second) +
+                       strict.substr(first, second - first) + strict.substr(third);
+  const auto before = parse_config(strict, "f");
+  const auto after = parse_config(swapped, "f");
+  ASSERT_TRUE(before && after);
+  const auto changes = diff(*before, *after);
+  EXPECT_EQ(changes.size(), 2u);
+  EXPECT_FALSE(needs_restart(changes));
 }
 
 }  // namespace

@@ -98,6 +98,12 @@ TEST_F(CtlTest, stalled_names_what_waits_and_for_whom) {
             "leaf1     9     42  no            0  10.2.1.2    1.2 s              6      8  "
             "3,5            unknown\n");
   EXPECT_EQ(json::parse(run("-j stalled").output)[0]["missing_ranks"], json::parse("[3, 5]"));
+  // Those of another switch, which wait longer, take nobody's place.
+  backend_.stalls.push_back(backend_.stalls.front());
+  backend_.stalls.back().switch_name = "other";
+  backend_.stalls.back().stall.waiting *= 2;
+  EXPECT_EQ(json::parse(run("-j stalled --switch leaf1 --limit 1").output).size(), 1u);
+  EXPECT_EQ(run("stalled --switch leaf1 --limit 1").output.find("(1 of"), std::string::npos);
   backend_.stalls.clear();
   EXPECT_EQ(run("stalled --switch leaf1").output, "nothing is stalled\n");
   EXPECT_EQ(json::parse(run("-j stalled --switch leaf1").output), json::array());

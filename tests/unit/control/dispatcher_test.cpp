@@ -209,6 +209,10 @@ TEST_F(DispatcherTest, seed_set_gives_a_seed_where_the_file_has_none) {
   EXPECT_EQ((*call("switch.list"))["rows"][0]["reduction_seed"], 3);
   ASSERT_TRUE(call("seed.set", {{"switch", "leaf1"}, {"reduction_seed", 3}}));
   EXPECT_EQ(backend_.seed_changes, 1) << "the same again is no change";
+  constexpr std::uint64_t large = 6364136223846793005;  // as the file takes it
+  ASSERT_TRUE(call("seed.set", {{"switch", "leaf1"}, {"reduction_seed", large}}));
+  EXPECT_EQ((*call("switch.list"))["rows"][0]["reduction_seed"], large);
+  EXPECT_FALSE(call("seed.set", {{"switch", "leaf1"}, {"reduction_seed", large * 2}}));
   ASSERT_TRUE(call("seed.set", {{"switch", "leaf1"}, {"reduction_seed", 0}}));
   EXPECT_TRUE(backend_.given_seeds.empty());
   EXPECT_EQ(error("seed.set", {{"switch", "leaf9"}, {"reduction_seed", 3}}), ErrorCode::refused);

@@ -328,6 +328,21 @@ TEST_F(ServerTest, a_silent_client_is_closed) {
   close(fd);
 }
 
+// It is not silent while it sends a request.
+TEST_F(ServerTest, a_client_that_is_slow_to_ask_is_answered) {
+  options_.idle_timeout = 100ms;
+  options_.message_timeout = most_patience;
+  start();
+  const int fd = raw();
+  const auto request = status_request(7);
+  put(fd, std::string_view(request).substr(0, 10));
+  std::this_thread::sleep_for(300ms);
+  put(fd, std::string_view(request).substr(10));
+  FrameDecoder decoder(reply_bytes_max);
+  EXPECT_EQ(get(fd, decoder)["id"], 7);
+  close(fd);
+}
+
 TEST_F(ServerTest, clients_that_die_in_the_middle_leave_their_place) {
   start();
   for (int i = 0; i < 100; ++i) {
@@ -370,6 +385,26 @@ TEST(ClientTest, call_of_a_deaf_daemon_times_out) {
   const auto result = connected->call("daemon.status", json::object());
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().kind, CallError::Kind::timeout);
+}
+
+TEST(ClientTest, an_answer_that_comes_too_late_is_not_taken_for_the_next) {
+  TemporaryDirectory directory;
+  const auto listener = Listener::create(directory / "slow.sock", "");
+  ASSERT_TRUE(listener) << listener.error();
+  auto connected = Client::connect(directory / "slow.sock", 500ms);
+  ASSERT_TRUE(connected);
+  EXPECT_FALSE(connected->call("first", json::object()));
+  EXPECT_FALSE(connected->call("second", json::object()));
+  const int fd = accept(listener->fd(), nullptr, nullptr);
+  for (const auto& reply : {reply_text(1, Failure{ErrorCode::refused, "too late", {}}),
+                            reply_text(2, json("late, too")), reply_text(3, json("right"))}) {
+    const auto frame = framed(reply);
+    ASSERT_EQ(send(fd, frame.data(), frame.size(), 0), static_cast<ssize_t>(frame.size()));
+  }
+  const auto result = connected->call("third", json::object());
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_EQ(*result, "right");
+  close(fd);
 }
 
 }  // namespace
