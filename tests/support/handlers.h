@@ -96,6 +96,7 @@ class LoadedHandler {
 
   bool is_loaded() const { return is_loaded_; }
   void close() { reduce::handlers().close(number_); }
+  void reopen() { reduce::handlers().reopen(number_); }
 
  private:
   unsigned number_;

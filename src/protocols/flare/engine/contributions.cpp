@@ -22,7 +22,8 @@ void FlareEngine::contribute(Incoming& in) {
     }
     return in.drop(drop::mismatch);
   }
-  if (wire::is_handler(in.header.op) && !is_known &&
+  // A handler that is closed may be opened again: the block waits for that.
+  if (wire::is_handler(in.header.op) &&
       reduce::find_kernel(in.header.element_type, in.header.op) == nullptr) {
     return in.drop(DropReason::no_handler);
   }

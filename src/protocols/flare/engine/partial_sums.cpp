@@ -10,6 +10,7 @@
 #include "engine/spreading.h"
 #include "protocols/flare/engine/drop_reasons.h"
 #include "protocols/flare/engine/engine.h"
+#include "reduce/kernel.h"
 
 namespace tributary::flare {
 namespace {
@@ -110,7 +111,9 @@ bool FlareEngine::gather_one(engine::Arrival& arrival, const Place& place, const
     tree.clear(slot);
   }
   const auto children = std::uint64_t{1} << tree.ports().child_of(arrival.packet->ingress);
-  if (!tree.fits(slot, header, children)) {
+  const bool is_closed =
+      wire::is_handler(header.op) && reduce::find_kernel(header.element_type, header.op) == nullptr;
+  if (is_closed || !tree.fits(slot, header, children)) {
     return false;
   }
   if (!is_known) {
@@ -134,7 +137,7 @@ void FlareEngine::hand_over_partial(Tree& tree, Slot& slot, engine::Actions& act
   }
   ++tree.counters.partial_sums;
   auto packet = tree.take_partial(slot);
-  put_in_front(*packet, {slot.header, slot.arrived});
+  put_in_front(*packet, {slot.header, slot.arrived, tree.order()});
   const auto core = engine::owner_of(key_of(slot.header), self_.cores);
   actions.hand_over(std::move(packet), core, static_cast<std::size_t>(FlareConfig::row));
 }
@@ -182,7 +185,7 @@ std::optional<DropReason> FlareEngine::merge_into(Tree* tree, const PartialSum& 
   const auto& header = partial.header;
   auto& slot = tree->slot(header.block.value());
   if (tree->partials() == nullptr || !is_of_tree(header, tree->config()) ||
-      (partial.children & ~tree->ports().all_children()) != 0) {
+      partial.order != tree->order()) {
     return drop::mismatch;
   }
   if (const auto reason = tree->admit(header, slot, burst.now)) {
@@ -201,7 +204,9 @@ std::optional<DropReason> FlareEngine::merge_into(Tree* tree, const PartialSum& 
     tree->begin(slot, header, burst.now);
   }
   const auto ingress = packet->ingress;
-  tree->add(slot, header, partial.children, packet);
+  if (!tree->add(slot, header, partial.children, packet)) {
+    return wire::is_handler(header.op) ? DropReason::no_handler : DropReason::no_buffer;
+  }
   if (tree->missing(slot) == 0) {
     complete({*tree, slot, ingress, burst});
   }

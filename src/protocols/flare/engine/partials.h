@@ -17,6 +17,7 @@ namespace tributary::flare {
 struct PartialSum {
   wire::FlareHeader header;    // what is common to all, and the sums of what is not; not sealed
   std::uint64_t children = 0;  // whose contributions are in it, by index
+  std::uint64_t order = 0;     // Tree::order() of the tree that has these indices
 };
 
 // Some contributions to a tree's blocks come to cores that do not own them. Such a core has an

@@ -9,6 +9,7 @@
 #include "protocols/flare/engine/aggregation.h"
 #include "protocols/flare/engine/drop_reasons.h"
 #include "reduce/handlers/mark.h"
+#include "wire/key.h"
 
 namespace tributary::flare {
 namespace {
@@ -28,6 +29,14 @@ bool comes_from(const engine::TreePorts& ports, PortIndex port, wire::FlareKind 
 }
 
 // Where the order of the additions is fixed, the owner has to see each contribution.
+std::uint64_t order_of(const std::vector<PortIndex>& children) {
+  std::uint64_t order = 0;
+  for (const auto child : children) {
+    order = wire::mix_key(order + 1, child);
+  }
+  return order;
+}
+
 std::unique_ptr<Partials> partials_of(const TreeConfig& config, unsigned cores) {
   const bool is_any = cores > 1 && config.aggregation() == Aggregation::single;
   return is_any ? std::make_unique<Partials>(config.window, cores) : nullptr;
@@ -38,6 +47,7 @@ std::unique_ptr<Partials> partials_of(const TreeConfig& config, unsigned cores) 
 Tree::Tree(const TreeConfig& config, const engine::SwitchIdentity& self, WorkingMemory& memory)
     : config_(config),
       ports_(config, self.ports),
+      order_(order_of(config.children)),
       headers_(headers_of(config, self)),
       memory_(memory),
       slots_(wire::flare_slots(config.window)),
@@ -140,14 +150,19 @@ void Tree::start(Slot& slot, const wire::FlareHeader& header, Time now) {
 
 bool Tree::add(Slot& slot, const wire::FlareHeader& header, std::uint64_t children,
                PacketPtr& packet) {
+  // Tree aggregation may combine later: once the last has come, it has done so as often in all. The
+  // mark is read first: a handler that had one is not taken away before this core is done with the
+  // packet, and what is combined without one would be nobody's.
+  const auto mark = slot.arrived == 0 ? 0 : reduce::mark_of(header.op);
+  if (mark == 0 && slot.arrived != 0 && wire::is_handler(header.op)) {
+    return false;
+  }
   if (!add_up(slot, children, packet)) {
     return false;
   }
   auto& sums = slot.header;
   sums.contributions =
       static_cast<std::uint16_t>(sums.contributions.value() + header.contributions.value());
-  // Tree aggregation may combine later: once the last has come, it has done so as often in all.
-  const auto mark = slot.arrived == 0 ? 0 : reduce::mark_of(header.op);
   sums.fingerprint = sums.fingerprint.value() + header.fingerprint.value() + mark;
   if (header.asks()) {  // whoever asks wants to be answered above as well
     sums.flags |= wire::FlareHeader::retransmission_bit;

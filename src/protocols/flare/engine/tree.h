@@ -38,6 +38,8 @@ class Tree {
   std::uint64_t key() const { return config_.job; }
   const TreeConfig& config() const { return config_; }
   const engine::TreePorts& ports() const { return ports_; }
+  // Returns a number that trees with other children, or in another order, do not have.
+  std::uint64_t order() const { return order_; }
   bool is_root() const { return !config_.parent; }
   // Returns the headers in front of elements that are sent from here, or go on from here with that
   // TTL.
@@ -134,6 +136,7 @@ class Tree {
 
   TreeConfig config_;
   engine::TreePorts ports_;
+  std::uint64_t order_;
   engine::GroupHeaders headers_;
   WorkingMemory& memory_;
   Runs runs_;

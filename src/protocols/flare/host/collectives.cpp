@@ -79,9 +79,9 @@ void FlareCollectives::end_opening() {
   sparse_->begin(*call_.sparse, blocks_.key, opening_.first_block(), opening_.present());
 }
 
-// Calls that were refused here have no results, which would have shown that the others have all of
-// the call before. Its last window is left in its slots until there is a result, or whoever lacks
-// one of those has had the time to ask for it: as long as the longest timer.
+// Calls that were refused or given up here have no results, which would have shown that the others
+// have all of the call before. Its last window is left in its slots until there is a result, or
+// whoever lacks one of those has had the time to ask for it: as long as the longest timer.
 void FlareCollectives::hold_back(Time now) {
   if (made_ != blocks_.first) {
     const auto end = std::max(made_ + plan_.window, blocks_.first);
@@ -103,6 +103,7 @@ void FlareCollectives::receive(std::span<const Arrival> burst, Time now) {
 void FlareCollectives::abandon() {
   if (std::exchange(running_, false)) {
     kept_.drop(blocks_.first, blocks_.end());
+    made_ = blocks_.first + window_.base();
   }
   if (sparse_) {
     sparse_->abandon();

@@ -45,6 +45,8 @@ class FlareWindow {
   void expire(Time now);
 
   bool finished() const { return base_ == blocks_; }
+  // Returns the lowest block without a result, or the end.
+  std::uint32_t base() const { return base_; }
   bool sent(std::uint32_t block) const;
   // Returns whether the block was sent, and is without a result.
   bool lacks(std::uint32_t block) const { return sent(block) && !is_done(block); }

@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "fixture.h"
+#include "reduce/handlers/mark.h"
 #include "wire/element.h"
 
 namespace tributary::flare {
@@ -67,16 +68,20 @@ TEST_F(FlareHandlers, WithoutTheHandlerNoBlockBegins) {
   expect_drop(by_handler(from(tree, 0)), DropReason::no_handler);
 }
 
-TEST_F(FlareHandlers, WhatIsCombinedWhileTheHandlerGoesHasNoMark) {
+// A reload that is refused closes a handler for a moment.
+TEST_F(FlareHandlers, ABlockWaitsForAHandlerThatIsClosed) {
   const auto tree = root_of(2);
   start({tree});
   const auto first = by_handler(from(tree, 0));
   const auto second = by_handler(from(tree, 1));
   feed(first);
   loaded.close();
+  expect_drop(second, DropReason::no_handler);
+  loaded.reopen();
   const auto sent = feed(second);
   ASSERT_EQ(sent.size(), 2u);
-  EXPECT_EQ(Seen(sent[0]).header().fingerprint.value(), first.fingerprint + second.fingerprint);
+  EXPECT_EQ(Seen(sent[0]).header().fingerprint.value(),
+            first.fingerprint + second.fingerprint + reduce::mark_of(first.op));
 }
 
 }  // namespace

@@ -411,6 +411,19 @@ TEST_F(FlarePartialSums, OfATreeThatHasBecomeAnotherAreLost) {
   EXPECT_EQ(owner->harness.losses(drop::mismatch), 1u);
 }
 
+// The children of a partial sum are those of the tree by which it was made.
+TEST_F(FlarePartialSums, OfATreeWithItsChildrenInAnotherOrderAreLost) {
+  start(root_of(4));
+  teach();
+  by_other(from(tree, 0, next_block));
+  auto turned = tree;
+  std::swap(turned.children[0], turned.children[1]);
+  settings.trees = {turned};
+  owner->engine.reconfigure(settings);
+  wait(1ms);
+  EXPECT_EQ(owner->harness.losses(drop::mismatch), 1u);
+}
+
 TEST(Partials, KnowTheOldest) {
   Partials partials(4, 2);
   EXPECT_FALSE(partials.oldest());
