@@ -61,6 +61,8 @@ class Departures {
       route6(departure, account, now);
     } else if (frame.ipv4 == nullptr) {
       route6(departure, account, now);
+    } else if ((departure.received || departure.resumed) && !speaks_ipv4(*packet)) {
+      outlet_.drop(std::move(packet), DropReason::local_unserved, account);
     } else if (departure.resumed && frame.ipv4->ttl <= 1) {
       outlet_.drop(std::move(packet), DropReason::ttl_exceeded, account);
     } else {
@@ -132,6 +134,11 @@ class Departures {
     }
   }
 
+  // Nothing is routed from an interface without an address, whatever an engine claims.
+  bool speaks_ipv4(const Packet& packet) const {
+    return packet.ingress < interfaces_.count() &&
+           interfaces_.address(interfaces_.interface_of(packet)).has_value();
+  }
   // A frame that came in by the bridge for another host's MAC address stays on the bridge.
   bool is_bridged(const Packet& packet, const engine::Frame& frame, Time now) const {
     return packet.ingress < interfaces_.count() && interfaces_.port(packet.ingress).bridged() &&

@@ -219,7 +219,7 @@ void Router6::send_from_here(PacketPtr packet, PortIndex interface, Time now) {
     neighbours_.send_on(std::move(packet), interface, datagram->destination, Account::originated,
                         now);
   } else {
-    forward(std::move(packet), *datagram, {}, Account::originated, now);
+    forward(std::move(packet), *datagram, not_steered, Account::originated, now);
   }
 }
 
@@ -235,7 +235,7 @@ const forwarding::NextHop6& Router6::choose(const forwarding::NextHopGroup6& gro
 
 void Router6::forward(PacketPtr packet, const Datagram6& datagram, const Steering& steering,
                       Account account, Time now) {
-  const auto towards = steering.towards.value_or(datagram.destination);
+  const auto& towards = steering.way_from(datagram.destination);
   const auto* group = routes_.find(towards);
   if (group == nullptr) {
     return reject(std::move(packet), datagram, DropReason::ip6_no_route, icmp6_error::no_route,

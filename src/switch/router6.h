@@ -21,7 +21,12 @@ namespace tributary::switching {
 struct Steering {
   std::optional<wire::IpAddress> towards;
   std::optional<engine::Path> path;
+
+  const wire::IpAddress& way_from(const wire::IpAddress& destination) const {
+    return towards ? *towards : destination;
+  }
 };
+inline constexpr Steering not_steered{};
 
 // This is the IPv6 router of a logical switch (RFC 8200, 4443, 4861), on the interfaces that have
 // an address of this version. It looks at extension headers where a packet is for the switch
@@ -34,7 +39,8 @@ class Router6 {
 
   // Takes a frame of IPv6 for the switch on the link layer or for a group. It came in by an
   // interface which speaks IPv6.
-  void receive(PacketPtr packet, PortIndex interface, Time now, const Steering& steering = {});
+  void receive(PacketPtr packet, PortIndex interface, Time now,
+               const Steering& steering = not_steered);
   // Takes a packet that was to go on and that an engine has kept: it goes on as if it came now.
   void resume(PacketPtr packet, Time now, const Steering& steering);
   // Takes a packet that an engine made.

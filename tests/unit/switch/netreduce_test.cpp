@@ -104,6 +104,40 @@ TEST(NetReduce, routed_packets_are_one_hop_older) {
   }
 }
 
+// To keep segments apart, they are given no addresses.
+TEST(NetReduce, nothing_is_routed_from_a_bridge_without_an_address) {
+  auto config = bridged_rack();
+  config.ports.push_back(routed_port("c", 2, Ip(10, 0, 2, 1)));
+  config.arp = {{Ip(10, 0, 2, 9), mac(9)}};
+  SwitchBench bench(config);
+  RoceSpec roce;
+  roce.source = member(0);
+  roce.destination = Ip(10, 0, 2, 9);
+  roce.length = 64;
+  auto packet = make_roce(bench.pool, roce, std::vector<std::byte>(roce.length));
+  ethernet_of(*packet).source = mac(0);
+  ethernet_of(*packet).destination = mac(0, 0xee);
+  EXPECT_TRUE(bench.send(0, std::move(packet)).empty());
+  EXPECT_EQ(bench.drops(DropReason::local_unserved), 1u);
+}
+
+// An address of IPv4 in one of IPv6 is on no link (RFC 4291, 2.5.5.2), and nobody's in a ring.
+TEST(NetReduce, mapped_addresses_are_no_members) {
+  auto config = routed_racks();
+  for (std::uint8_t i = 0; i < 2; ++i) {
+    config.ports[i].address6 =
+        forwarding::InterfaceAddress6{wire::IpAddress::of_halves(0x20010db800000000, i + 1u), 64};
+  }
+  SwitchBench bench(config);
+  auto forged = gradient(bench.pool, 0, mac(0, 0xee), true);
+  ip6_of(*forged).source = wire::IpAddress(member(0)).octets();
+  ip6_of(*forged).destination = wire::IpAddress(member(1)).octets();
+  reseal_roce(*forged);
+  EXPECT_TRUE(bench.send(0, std::move(forged)).empty());
+  EXPECT_EQ(bench.drops(DropReason::ip6_martian), 1u);
+  EXPECT_EQ(bench.ledger().absorbed, 0u);
+}
+
 TEST(NetReduce, ipv6_of_no_ring_is_bridged_or_routed) {
   auto config = bridged_rack();
   const auto own = wire::IpAddress::of_halves(1, 1);

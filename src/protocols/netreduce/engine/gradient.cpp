@@ -17,6 +17,12 @@ std::uint32_t icrc_of(const RocePacket& packet) {
                        {transport, static_cast<std::size_t>(packet.roce.icrc - transport)});
 }
 
+// Such an address would pass for that of IPv4 which it has (RFC 4291, 2.5.5.2).
+bool has_mapped_address(const RocePacket& packet) {
+  const auto [source, destination, qp] = packet.connection();
+  return source.is_v4() || destination.is_v4();
+}
+
 // Nearly all senders write no checksum. Over IPv4 that is always allowed; over IPv6 a sender that
 // writes one is taken to want one.
 void renew_udp_checksum(const RocePacket& packet) {
@@ -45,7 +51,8 @@ RocePacket roce_of(const engine::Frame& frame) {
   if (roce.bth == nullptr) {
     return {};
   }
-  return {{datagram.ip, datagram.ip_bytes}, datagram.udp, roce};
+  const RocePacket packet{{datagram.ip, datagram.ip_bytes}, datagram.udp, roce};
+  return packet.is_v6() && has_mapped_address(packet) ? RocePacket{} : packet;
 }
 
 ConnectionKey RocePacket::connection() const {

@@ -42,6 +42,9 @@ void PanamaEngine::wait_for_epoch(Incoming& in) {
     packets.round = round;
   }
   auto* place = packets.place_of(in.vid());
+  if (tree.grant.packets == 0) {
+    look_soon(in.burst.now);  // for trees that have room and stand still
+  }
   if (place == nullptr || tree.grant.packets == 0) {
     tree.counters.over_cap += again ? 0 : 1;
     return reject(in, drop::over_cap);

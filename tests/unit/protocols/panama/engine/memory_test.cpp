@@ -173,6 +173,7 @@ TEST_F(Memory, AJobThatLeftMakesRoomForATreeThatHasNone) {
   EXPECT_EQ(engine->deadline(), never);
   reconfigure({a, b});
   expect_drop(from(b, 0), drop::over_cap);
+  ASSERT_LE(engine->deadline(), now + 1s);
   now = engine->deadline();
   harness->expire(now);
   EXPECT_EQ(round(b, 0).size(), 2u);
