@@ -46,6 +46,12 @@ constexpr test::Damage damaged_ipv6[] = {
      "is an address of one link", "holds on all links"},
     {"address_of_a_group", "\"2001:db8:1::1/64\"", "\"ff02::1/64\"", 16, 12,
      "cannot be a host's address", "no group"},
+    {"embedding_prefix_too_wide", "bridge_vlan = 10",
+     "embedding_prefix = \"2001:db8::/64\"\nbridge_vlan = 10", 5, 20, "has 64 bits",
+     "it is to have 96"},
+    {"embedding_prefix_of_groups", "bridge_vlan = 10",
+     "embedding_prefix = \"ff0e::/96\"\nbridge_vlan = 10", 5, 20,
+     "is no prefix of hosts that are routed to", "2001:db8:64::/96"},
     {"address_too_wide", "\"2001:db8:1::1/64\"", "\"2001:db8:1::1/12\"", 16, 12, "is too wide",
      "16 to 128"},
     {"address_too_long", "\"2001:db8:1::1/64\"", "\"2001:db8:1::1/129\"", 16, 12, "is not 0 to 128",
@@ -123,6 +129,25 @@ TEST(ConfigIpv6, is_read) {
   EXPECT_EQ(to_string(config.routes6[0].prefix), "::/0");
   EXPECT_EQ(config.routes6[0].via.size(), 2u);
   EXPECT_EQ(to_string(config.neighbours6[0].address), "2001:db8:1::2");
+}
+
+TEST(ConfigIpv6, what_embeds_is_of_use_where_ports_speak_ipv6) {
+  const std::string given = R"toml(version = 1
+[[switch]]
+name = "s"
+id = 1
+embedding_prefix = "2001:db8:64::/96"
+[[switch.port]]
+name = "a"
+tap = "tap0"
+address = "10.0.0.1/24"
+)toml";
+  const auto none = parse_config(given, "f");
+  ASSERT_FALSE(none);
+  EXPECT_NE(to_string(none.error()).find("no port of the switch speaks"), std::string::npos);
+  const auto some = parse_config(given + "address6 = \"2001:db8:64::10.0.0.1/120\"\n", "f");
+  ASSERT_TRUE(some) << to_string(some.error());
+  EXPECT_EQ(to_string(*some->switches[0].config.embedding_prefix), "2001:db8:64::/96");
 }
 
 TEST(ConfigIpv6, advertisements_are_turned_on_by_a_reload) {

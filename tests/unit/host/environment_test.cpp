@@ -223,6 +223,15 @@ TEST_F(Environment, RanksOfTorchrunMeetBesideItsAgent) {
   EXPECT_NE(message().find("MASTER_PORT=many"), std::string::npos) << message();
 }
 
+TEST_F(Environment, AnIpv6AddressToMeetAtNeedsNoBrackets) {
+  for (const auto* address : {"2001:db8:64::1", "[2001:db8:64::1]"}) {
+    set({{"MASTER_ADDR", address}});
+    const auto options = CommunicatorOptions::from_environment();
+    ASSERT_TRUE(options) << options.error().message;
+    EXPECT_EQ(options->rendezvous, "[2001:db8:64::1]:29500");
+  }
+}
+
 TEST(Launcher, TheFirstNodeOfSlurmsList) {
   for (const auto& [nodes, first] : {std::pair{"a", "a"},
                                      {"a,b", "a"},
