@@ -116,7 +116,7 @@ void Embedding::enter(Packet& packet) const {
 }
 
 void Embedding::leave(Packet& packet) const {
-  assert(packet.over_ipv6 && packet.offset >= shorter_by);
+  assert(on() && packet.over_ipv6 && packet.offset >= shorter_by);
   Headers4 headers;
   std::memcpy(&headers, packet.data(), sizeof headers);
   headers.ethernet.type = wire::ethertype::ipv6;
@@ -126,10 +126,8 @@ void Embedding::leave(Packet& packet) const {
       static_cast<std::uint16_t>(headers.ip.total_length.value() - sizeof headers.ip);
   ip.next_header = wire::ip_protocol::udp;
   ip.hop_limit = headers.ip.ttl;
-  // A switch that has no prefix any more still has packets with what it was.
-  const auto prefix = prefix_.value_or(EmbeddingPrefix{});
-  ip.source = prefix.embed(headers.ip.source).octets();
-  ip.destination = prefix.embed(headers.ip.destination).octets();
+  ip.source = prefix_->embed(headers.ip.source).octets();
+  ip.destination = prefix_->embed(headers.ip.destination).octets();
   packet.offset = static_cast<std::uint16_t>(packet.offset - shorter_by);
   packet.length += static_cast<std::uint32_t>(shorter_by);
   std::memcpy(packet.data(), &headers.ethernet, sizeof headers.ethernet);

@@ -28,14 +28,6 @@ bool adds_up(const Call& call) {
   return call.collective == Collective::allreduce || call.collective == Collective::reduce;
 }
 
-// Puts a piece of a call into one number: a piece has fewer than 2^23 elements.
-std::uint64_t piece_number(const Call& call) {
-  const auto& buffers = call.buffers;
-  return std::uint64_t{buffers.count} << 40 | std::uint64_t{call.root} << 24 |
-         static_cast<std::uint64_t>(call.collective) << 16 |
-         static_cast<std::uint64_t>(buffers.type) << 8 | static_cast<std::uint64_t>(buffers.op);
-}
-
 void copy_elements(std::byte* to, const std::byte* from, const Buffers& buffers) {
   if (buffers.count != 0) {
     std::memcpy(to, from, buffers.bytes());

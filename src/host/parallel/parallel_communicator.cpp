@@ -24,16 +24,10 @@ using host::Call;
 using host::Clock;
 using host::Deadline;
 using host::MachineGroup;
+using host::piece_number;
 using host::Range;
 using host::share_of;
 using host::slab_bytes;
-
-// Puts a slab into one number: it has fewer than 2^23 elements.
-std::uint64_t number_of(const Call& slab) {
-  const auto& buffers = slab.buffers;
-  return std::uint64_t{buffers.count} << 16 | static_cast<std::uint64_t>(buffers.type) << 8 |
-         static_cast<std::uint64_t>(buffers.op);
-}
 
 Result<void> check(const ParallelOptions& options) {
   const auto& [all, local_rank, local_size, hierarchy] = options;
@@ -213,7 +207,7 @@ void ParallelCommunicator::State::refuse(const Call& call, const Error& error) {
   bool first = true;
   host::for_pieces(call, [&](const Call& slab) {
     if (first) {
-      (void)group.barrier({number_of(slab), &error}, deadline());
+      (void)group.barrier({piece_number(slab), &error}, deadline());
     }
     first = false;
     leave_out(slab);
@@ -224,7 +218,7 @@ Result<void> ParallelCommunicator::State::gather(const Call& slab, const Deadlin
   const auto& buffers = slab.buffers;
   std::memcpy(group.slab(group.rank()), buffers.in, buffers.bytes());
   // Nobody overwrites results that somebody still copies, either: a rank that is here has copied.
-  if (auto ready = group.barrier({number_of(slab)}, until); !ready) {
+  if (auto ready = group.barrier({piece_number(slab)}, until); !ready) {
     return ready;
   }
   host::reduce_slabs(group, share_of(buffers.count, group.rank(), group.size()), buffers.type,
@@ -245,7 +239,7 @@ Result<void> ParallelCommunicator::State::run_slab(const Call& slab, const Deadl
     summed = between->allreduce(sum, sum, range.size(), type, op);
   }
   const auto concluded =
-      group.barrier({number_of(slab), summed ? nullptr : &summed.error()}, patience());
+      group.barrier({piece_number(slab), summed ? nullptr : &summed.error()}, patience());
   if (!summed || !concluded) {
     return summed ? concluded : summed;
   }

@@ -47,6 +47,14 @@ void for_pieces(const Call& call, Use use) {
   } while (first < count);
 }
 
+// Puts a piece of a call into one number: a piece has fewer than 2^23 elements.
+inline std::uint64_t piece_number(const Call& call) {
+  const auto& buffers = call.buffers;
+  return std::uint64_t{buffers.count} << 40 | std::uint64_t{call.root} << 24 |
+         static_cast<std::uint64_t>(call.collective) << 16 |
+         static_cast<std::uint64_t>(buffers.type) << 8 | static_cast<std::uint64_t>(buffers.op);
+}
+
 // Adds up the same range of all slabs, in the order of the ranks, into that of the results.
 void reduce_slabs(MachineGroup& group, Range range, wire::ElementType type, wire::Operator op);
 
