@@ -117,9 +117,6 @@ def _parser() -> argparse.ArgumentParser:
     status.add_argument("lab", metavar="LAB", nargs="?")
     for command in (reload, down, execute, kill, restart, link, fabric, status):
         command.add_argument("--name", help="under which the lab is up, if not its own")
-    guard = commands.add_parser("guard")  # see lifecycle.guard; not for users
-    guard.add_argument("lab")
-    guard.add_argument("owner", type=int)
     return parser
 
 
@@ -155,7 +152,11 @@ def _up(arguments: argparse.Namespace) -> int:
 
 def _hosts(lab: description.Lab, arguments: argparse.Namespace) -> list[str]:
     if arguments.hosts:
-        return [lab.host(name).name for name in arguments.hosts.split(",")]
+        names = [lab.host(name).name for name in arguments.hosts.split(",")]
+        if len(set(names)) < len(names):
+            raise LabError(f"--hosts {arguments.hosts}: a host stands there twice; --per-host starts several "
+                           "workers in each")
+        return names
     names = [host.name for host in lab.hosts or lab.guests]
     if arguments.workers is not None and not 1 <= arguments.workers <= len(names):
         raise LabError(f"--workers {arguments.workers}: lab {lab.name} has {len(names)} hosts")
@@ -201,6 +202,7 @@ def _mpirun(arguments: argparse.Namespace) -> int:
 @contextlib.contextmanager
 def _lab_up(lab: description.Lab, build: pathlib.Path, arguments: argparse.Namespace):
     """A lab that is up stays as it is; one that is not is up while the context lasts."""
+    lifecycle.require_root()
     ours = not lifecycle.is_up(lab.name)
     if ours:
         lifecycle.up(lab, build, _overrides(arguments), os.getpid())
@@ -319,11 +321,6 @@ def _status(arguments: argparse.Namespace) -> int:
     return 0 if healthy else 1
 
 
-def _guard(arguments: argparse.Namespace) -> int:
-    lifecycle.guard(arguments.lab, arguments.owner)
-    return 0
-
-
 def _on_signal(number, _frame):
     raise SystemExit(128 + number)
 
@@ -345,7 +342,7 @@ def main(argv: list[str]) -> int:
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _on_signal)
     commands = {"up": _up, "run": _run, "mpirun": _mpirun, "down": _down, "exec": _exec, "status": _status,
-                "guard": _guard, "reload": _reload, "kill": _kill, "restart": _restart,
+                "reload": _reload, "kill": _kill, "restart": _restart,
                 "link": _link, "fabric": _fabric}
     try:
         return commands[arguments.command](arguments)

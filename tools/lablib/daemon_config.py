@@ -3,6 +3,7 @@
 
 import dataclasses
 import json
+import os
 import pathlib
 import re
 import tomllib
@@ -39,6 +40,8 @@ def derive(source: pathlib.Path, control: pathlib.Path, overrides: Overrides) ->
     daemon["control"] = str(control)
     if overrides.cores is not None:
         daemon["cores"] = _cores(overrides.cores)
+    elif isinstance(daemon.get("cores"), list):
+        daemon["cores"] = _allowed(daemon["cores"])
     if overrides.idle is not None:
         daemon["idle"] = overrides.idle
     for switch in config.get("switch", []):
@@ -96,6 +99,12 @@ def _parsed(text: str):
         return tomllib.loads(f"value = {text}")["value"]
     except tomllib.TOMLDecodeError:
         return text  # a word or a quantity needs no quotes
+
+
+def _allowed(cores: list[int]) -> list[int]:
+    """Returns these CPUs, or as many that this process may use, as in a container that has others."""
+    allowed = sorted(os.sched_getaffinity(0))
+    return cores if set(cores) <= set(allowed) else allowed[:len(cores)]
 
 
 def _cores(text: str) -> list[int]:

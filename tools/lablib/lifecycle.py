@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Brings labs up and takes them down, also after errors in between."""
 
+import contextlib
 import dataclasses
 import os
 import pathlib
@@ -148,8 +149,9 @@ def _warn(faults: list[str]) -> None:
 def reload(lab: Lab, overrides: daemon_config.Overrides) -> None:
     """Changes the configuration of all daemons, or of none; settings of `up` that are not given
     stay."""
+    require_root()
     with state.lock_of(lab.name):
-        record = _running(lab)
+        record = state.running(lab.name)
         merged = _overrides_of(record).merged(overrides)
         faults = _write_configurations(lab, record, merged)
         for number, daemon in enumerate(lab.daemons):
@@ -200,8 +202,9 @@ def _start_daemon(lab: Lab, daemon: description.Daemon, tributaryd: pathlib.Path
 def kill_daemon(lab: Lab, name: str) -> bool:
     """Ends a daemon as a crash would, by SIGKILL. Its interfaces stay, and stay up. Returns False if it had
     ended before."""
+    require_root()
     with state.lock_of(lab.name):
-        record = _running(lab)
+        record = state.running(lab.name)
         ended = _forget(lab.daemon(name), record, grace_s=0.0)
         state.write(lab.name, record)
         return ended
@@ -210,18 +213,14 @@ def kill_daemon(lab: Lab, name: str) -> bool:
 def restart_daemon(lab: Lab, name: str) -> bool:
     """Starts a daemon that was killed. One that still runs is ended in the ordinary way before, and then the result
     is True."""
+    require_root()
     with state.lock_of(lab.name):
-        record = _running(lab)
+        record = state.running(lab.name)
         daemon = lab.daemon(name)
         ended = _forget(daemon, record, grace_s=processes.GRACE_S)
         tributaryd = program(pathlib.Path(record["build"]), "tributaryd")
         _await_daemons(lab, record, [_start_daemon(lab, daemon, tributaryd, record)])
         return ended
-
-
-def _running(lab: Lab) -> dict:
-    require_root()
-    return state.running(lab.name)
 
 
 def _forget(daemon: description.Daemon, record: dict, grace_s: float) -> bool:
@@ -236,7 +235,8 @@ def _forget(daemon: description.Daemon, record: dict, grace_s: float) -> bool:
 def set_link(lab: Lab, end: str, up: bool) -> None:
     """Plugs or pulls the cable of a host or of a switch-side interface: this end is set down,
     and the other one loses its carrier."""
-    _running(lab)
+    require_root()
+    state.running(lab.name)
     interface = next((host.switch_interface for host in lab.hosts if host.name == end), end)
     namespaces.set_link(*lab.attachment(interface), up)
 
@@ -292,9 +292,23 @@ def down(name: str, lab: Lab | None = None) -> bool:
         return _end(name, lab)
 
 
+@contextlib.contextmanager
+def _signals(what):
+    """Has signals that end this process do `what` meanwhile."""
+    before = {number: signal.signal(number, what) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
 def _end(name: str, lab: Lab | None) -> bool:
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, signal.SIG_IGN)  # a second Ctrl-C must not stop the cleaning
+    with _signals(signal.SIG_IGN):  # a second Ctrl-C must not stop the cleaning
+        return _clean(name, lab)
+
+
+def _clean(name: str, lab: Lab | None) -> bool:
     record = state.read(name) or {"namespaces": [], "processes": []}
     names = list(dict.fromkeys(record["namespaces"] + (lab.namespaces() if lab else [])))
     found = state.directory(name).exists() or any(namespaces.exists(n) for n in names)
@@ -321,12 +335,22 @@ def _keep_logs(name: str) -> None:
 
 def _guard(name: str, owner: int) -> None:
     """Starts a process in a session of its own that outlives `owner` and takes the lab down after it."""
-    subprocess.Popen([sys.executable, str(ROOT / "tools" / "lab"), "guard", name, str(owner)],
-                     stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                     stderr=subprocess.DEVNULL, start_new_session=True, cwd="/")
+    if os.fork() != 0:
+        return
+    try:
+        os.setsid()
+        os.chdir("/")
+        # Nobody is to wait for what this process has open, such as a lock.
+        os.closerange(0, 1 << 16)
+        for descriptor in range(3):
+            os.open(os.devnull, os.O_RDWR)
+        with _signals(signal.SIG_DFL):
+            _await_end(name, owner)
+    finally:
+        os._exit(0)
 
 
-def guard(name: str, owner: int) -> None:
+def _await_end(name: str, owner: int) -> None:
     mine = state.read(name)
     try:
         fd = os.pidfd_open(owner)

@@ -20,7 +20,8 @@ def start_time(pid: int) -> int | None:
 
 
 def alive(process: dict) -> bool:
-    return start_time(process["pid"]) == process["start_time"]
+    """A process that had ended before it was recorded has no start time."""
+    return process["start_time"] is not None and start_time(process["pid"]) == process["start_time"]
 
 
 def record(pid: int, role: str) -> dict:
