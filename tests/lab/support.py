@@ -18,6 +18,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools"))
 
 from lablib import bench_run, control, namespaces  # noqa: E402
+from lablib.tool import Tool  # noqa: E402
 
 BUILD = pathlib.Path(os.environ.get("TRIBUTARY_BUILD", ROOT / "build")).resolve()
 LAB = ROOT / "tools" / "lab"
@@ -69,8 +70,11 @@ def main() -> None:
 
 def run(*argv, timeout: float = PATIENCE_S, **more) -> subprocess.CompletedProcess:
     """One that does not end is a failure, with what it has said; a tool of ours says where it stands."""
-    child = subprocess.Popen([str(arg) for arg in argv], stdin=subprocess.DEVNULL,
-                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **more)
+    if argv[0] == LAB:
+        child = Tool(*argv[1:], environment=more.get("env"))
+    else:
+        child = subprocess.Popen([str(arg) for arg in argv], stdin=subprocess.DEVNULL,
+                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **more)
     with child:
         try:
             out, err = child.communicate(timeout=timeout)

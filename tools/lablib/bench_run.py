@@ -8,7 +8,7 @@ import pathlib
 import subprocess
 import tempfile
 
-from . import ROOT
+from .tool import Tool
 
 _NEVER_S = 60.0  # beyond the time limit, or after a signal to end: then `lab run` itself hangs
 
@@ -26,20 +26,15 @@ class BenchRun:
         self._limit_s = time_limit_s + _NEVER_S
         limit = (["--stall-timeout", stall_timeout_s] if deadline_s is None else
                  ["--deadline", deadline_s])
-        self._argv = [ROOT / "tools" / "lab", "run", lab, "--build-dir", build, "--port", port,
-                      "--time-limit", time_limit_s,
-                      *(word for option, value in where.items() if value is not None
-                        for word in (f"--{option}", value)),
-                      "--", collective, *limit, "--record", self._record.name,
-                      *options]
-        self._process = subprocess.Popen([str(arg) for arg in self._argv],
-                                         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                                         stderr=subprocess.PIPE, text=True,
-                                         env=os.environ | (environment or {}))
+        self._process = Tool(
+            "run", lab, "--build-dir", build, "--port", port, "--time-limit", time_limit_s,
+            *(word for option, value in where.items() if value is not None for word in (f"--{option}", value)),
+            "--", collective, *limit, "--record", self._record.name, *options,
+            environment=os.environ | (environment or {}))
         self.said = ""
 
     def __str__(self) -> str:
-        return " ".join(map(str, self._argv))
+        return " ".join(self._process.args)
 
     def running(self) -> bool:
         return self._process.poll() is None
@@ -55,9 +50,7 @@ class BenchRun:
             self._process.terminate()  # it ends its workers
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self._process.communicate(timeout=_NEVER_S)
-            self._process.kill()  # and with it processes that it has not ended
-        self._process.wait()
-        self._process.stderr.close()
+        self._process.close()  # and with it processes that it has not ended
         self._record.close()
 
     def document(self) -> dict:
