@@ -33,7 +33,7 @@ class Experiments(unittest.TestCase):
 
     def test_congestion(self):
         said = self.run_tool("experiment-congestion", "--seeds", 1, "--size", "128K", "--policies",
-                             "adaptive,static-1,ring", "--shares", "0.25", "--load", 0.2,
+                             "adaptive,static-1,ring", "--shares", "0.25", "--load", 0.2, "--load-least", 0,
                              "--output", self.output)
         self.assertIn("adaptive / static-1", said)
         samples = json.loads((self.output / "results.json").read_text())["samples"]

@@ -3,8 +3,6 @@
 
 import argparse
 import contextlib
-import os
-from unittest import mock
 
 from . import reduction, trees
 from .fabric import Fabric
@@ -34,7 +32,7 @@ def settings(names: list[str]) -> list[str]:
 
 class Engine:
     """While the context runs, reductions use `algorithm`, and the trees or the ring that it needs are in place.
-    `of_job` has further settings of the job. Of the library's environment variables only those in `more` are set."""
+    `of_job` has further settings of the job, and `more` further variables of the library."""
 
     def __init__(self, net: Fabric, algorithm: str, tree_count: int, ring: int | None = None,
                  of_job: dict | None = None, more: dict[str, str] | None = None):
@@ -45,9 +43,6 @@ class Engine:
 
     def __enter__(self) -> "Engine":
         with contextlib.ExitStack() as stack:
-            clean = {key: value for key, value in os.environ.items()
-                     if not key.startswith("TRIBUTARY_") or key == "TRIBUTARY_BUILD"}
-            stack.enter_context(mock.patch.dict(os.environ, clean, clear=True))
             self._environment = {"TRIBUTARY_NETREDUCE_RING": str(self._ring)} if self._ring else {}
             if self._algorithm in BY_CONTROLLER and not self._ring:
                 count = self._tree_count if self._algorithm == "panama" else 1

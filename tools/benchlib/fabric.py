@@ -12,14 +12,17 @@ from lablib import (LabError, control, daemon_config, description, guests, lifec
                     namespaces, state)
 
 LINE_OVERHEAD_BYTES = 24  # preamble, frame check sequence and gap, which counters leave out
+# Of the user's variables TRIBUTARY_* these stay; others would change what is measured.
+_KEPT = ("TRIBUTARY_BUILD", "TRIBUTARY_LAB_LOGS")
 
 
 class Fabric:
-    def __init__(self, kind: str, name: str, *settings: str, rate: str | None = None):
+    def __init__(self, kind: str, name: str, *settings: str, **overrides):
+        """`overrides` are further fields of daemon_config.Overrides, as `rate`."""
         self.lab = description.load(description.find(kind), name)
         self.name = name
         self.build = lifecycle.default_build()
-        self._overrides = daemon_config.Overrides(rate=rate, settings=settings)
+        self._overrides = daemon_config.Overrides(settings=settings, **overrides)
 
     def __enter__(self) -> "Fabric":
         lifecycle.up(self.lab, self.build, self._overrides, os.getpid())
@@ -42,6 +45,15 @@ class Fabric:
     def set(self, *settings: str) -> None:
         """Changes settings of all daemons, while they run."""
         lifecycle.reload(self.lab, daemon_config.Overrides(settings=settings))
+
+    def stop_daemons(self) -> None:
+        """Ends the daemons, and with them all that they know; interfaces stay."""
+        lifecycle.stop_daemons(self.lab, state.running(self.name))
+
+    def start_daemons(self) -> None:
+        """Starts daemons that were stopped, with their settings."""
+        lifecycle.start_daemons(self.lab, lifecycle.program(self.build, "tributaryd"),
+                                state.running(self.name))
 
     def rows(self, *question: str) -> list[dict]:
         """Returns the rows that tributaryctl lists, of all daemons."""
@@ -67,7 +79,11 @@ class Fabric:
 
 
 def main(body) -> None:
-    """Runs a benchmark: signals end it in order, and errors are one line."""
+    """Runs a benchmark: signals end it in order, errors are one line, and the user's settings of the library do not
+    count."""
+    for variable in list(os.environ):
+        if variable.startswith("TRIBUTARY_") and variable not in _KEPT:
+            del os.environ[variable]
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda got, _frame: sys.exit(128 + got))
     name = pathlib.Path(sys.argv[0]).name

@@ -3,11 +3,13 @@
 
 import ctypes
 import dataclasses
+import functools
 import math
 import mmap
 import os
 import pathlib
 import platform
+import sys
 import time
 
 from lablib import LabError
@@ -34,12 +36,27 @@ def tsc_hz() -> float:
     return (stop - begin) * 1e9 / (end - start)
 
 
+@functools.cache  # so that the warning comes once
 def packet_and_other_cpu() -> tuple[int, int]:
-    """Returns the switch's CPU, and the one for everything else."""
+    """Returns the switch's CPU, and the one for everything else, of another core where there is one."""
     cpus = sorted(os.sched_getaffinity(0))
     if len(cpus) < 2:
         raise LabError("this takes two CPUs: one for the switch, one for everything else")
-    return cpus[1], cpus[0]
+    siblings = _siblings(cpus[0])
+    apart = [cpu for cpu in cpus[1:] if cpu not in siblings]
+    if not apart:
+        print(f"warning: CPUs {cpus[0]} and {cpus[1]} share a core, so that everything else slows the switch down",
+              file=sys.stderr)
+    return (apart or cpus[1:])[0], cpus[0]
+
+
+def _siblings(cpu: int) -> set[int]:
+    """Returns the CPUs of the same core, of a list as "0-1" or "0,64"; none where the kernel does not tell."""
+    path = pathlib.Path(f"/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list")
+    if not path.is_file():
+        return set()
+    ranges = [part.split("-") for part in path.read_text().strip().split(",")]
+    return {number for ends in ranges for number in range(int(ends[0]), int(ends[-1]) + 1)}
 
 
 @dataclasses.dataclass

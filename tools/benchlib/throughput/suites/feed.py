@@ -4,6 +4,7 @@
 import dataclasses
 import pathlib
 
+from ... import figures
 from .. import benchmark_program, generator, no_copy, reading
 from ..daemon import tributaryd
 from ..record import Case, Chart, Record, Table
@@ -218,15 +219,15 @@ ENGINES = {"Canary": (Feed.switch, canary_figures, "contributions_total"),
 
 
 def engine_sample(engine: str, feed: Feed, setting: Setting) -> dict[str, float]:
-    switch, figures, counted = ENGINES[engine]
-    return figures(engine_gain(setting, switch(feed, setting), counted), feed, setting)
+    switch, figures_of, counted = ENGINES[engine]
+    return figures_of(engine_gain(setting, switch(feed, setting), counted), feed, setting)
 
 
 def no_copy_sample(engine: str, feed: Feed, setting: Setting) -> dict[str, float]:
-    switch, figures, _ = ENGINES[engine]
+    switch, figures_of, _ = ENGINES[engine]
     fed = no_copy.measure(setting, switch(feed, setting))
     # Packets that were received and dropped are part of the cycles, and are not counted.
-    return figures(fed.gain, feed, setting) | {
+    return figures_of(fed.gain, feed, setting) | {
         "received_per_second": fed.gain.rate("packets"),
         "waited_share": fed.waited_share}
 
@@ -321,12 +322,12 @@ def engine_tables(record: Record) -> list[Table]:
     for case in record.cases():
         for copied in (True, False):
             subjects = {engine: subject_of(engine, copied) for engine in ENGINES}
-            medians = {engine: record.median(case, subject, "cycles_per_contribution")
-                       for engine, subject in subjects.items()
-                       if record.values(case, subject, "cycles_per_contribution")}
-            if len(medians) < 2:
+            cycles = {engine: record.values(case, subject, "cycles_per_contribution")
+                      for engine, subject in subjects.items()
+                      if record.values(case, subject, "cycles_per_contribution")}
+            if len(cycles) < 2:
                 continue
-            for engine, cycles in medians.items():
+            for engine, own in cycles.items():
                 def ours(figure: str, unit: float = 1.0, digits: int = 1, case=case,
                          subject=subjects[engine]) -> str:
                     return record.spread(case, subject, figure, unit, digits)
@@ -336,7 +337,8 @@ def engine_tables(record: Record) -> list[Table]:
                     ours("contributions_per_second", 1e6, 2),
                     ours("payload_bits_per_second", 1e9),
                     ours("cycles_per_contribution", digits=0),
-                    f"{medians['Canary'] / cycles:.2f}", ours("cpu_share", 0.01, 0)])
+                    figures.spread([canary / other for canary, other in zip(cycles["Canary"], own)], digits=2),
+                    ours("cpu_share", 0.01, 0)])
     return [Table("The engines, fed from files with as many frames, one core.",
                   ["feed", "engine", "contributions (Mpps)", "payload (Gbit/s)",
                    "cycles/contribution", "of Canary's rate, per cycle", "of its CPU (%)"],
