@@ -57,9 +57,7 @@ tl::expected<std::string, ExitCode> readable_config(const Options& options,
                                  "the configuration is wrong; nothing was changed",
                                  control::to_json(loaded.error())));
   }
-  if (!options.json) {
-    print_warnings(file, control::warnings_of(*loaded));
-  }
+  print_warnings(file, control::warnings_of(*loaded));
   return content;
 }
 
@@ -147,7 +145,7 @@ ExitCode report_no_trees(const Options& options, const std::string& switch_name,
 ExitCode set_port(const Options& options, const std::string& switch_name, const std::string& port,
                   bool up) {
   return act(options, "port.set", {{"switch", switch_name}, {"port", port}, {"up", up}},
-             switch_name + ":" + port + " is " + (up ? "up" : "down"));
+             switch_name + ":" + port + (up ? " may take part" : " is taken out"));
 }
 
 ExitCode remove_trees(const Options& options, const std::string& switch_name, std::uint32_t job,

@@ -2,6 +2,7 @@
 #include "doctor.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -64,8 +65,11 @@ Finding check_privileges() {
   if (enough) {
     return {"privileges", Verdict::ok, "ports on interfaces can be opened", ""};
   }
-  return {"privileges", Verdict::missing, "interfaces and TAPs need CAP_NET_ADMIN and CAP_NET_RAW",
-          "setcap cap_net_admin,cap_net_raw,cap_ipc_lock+ep $(command -v tributaryd)"};
+  return {"privileges", Verdict::missing,
+          "interfaces and TAPs need CAP_NET_ADMIN and CAP_NET_RAW, which this program, as you run "
+          "it, lacks; "
+          "a daemon that has them by setcap needs nothing else",
+          "setcap cap_net_admin,cap_net_raw,cap_ipc_lock,cap_bpf+ep $(command -v tributaryd)"};
 }
 
 Finding check_io_uring() {
@@ -76,7 +80,7 @@ Finding check_io_uring() {
     return {"io_uring", Verdict::ok, "available", ""};
   }
   return {"io_uring", Verdict::missing, std::strerror(-error),
-          "sysctl -w kernel.io_uring_disabled=0"};
+          error == -ENOMEM ? "ulimit -l unlimited" : "sysctl -w kernel.io_uring_disabled=0"};
 }
 
 Finding check_hugepages() {

@@ -76,7 +76,9 @@ ExitCode fabric_remove(const Options& options, const FabricOptions& fabric) {
   if (const auto known = check_jobs(options, fabric, *file, live); !known) {
     return known.error();
   }
-  const auto jobs = fabric.jobs.empty() ? ids_of(*file) : fabric.jobs;
+  auto jobs = fabric.jobs.empty() ? ids_of(*file) : fabric.jobs;
+  std::sort(jobs.begin(), jobs.end());
+  jobs.erase(std::unique(jobs.begin(), jobs.end()), jobs.end());
   if (const auto uses = uses_of(live, jobs); !uses.empty() && !fabric.force) {
     return report_in_use(options, uses);
   }

@@ -67,14 +67,16 @@ tl::expected<Listing, ExitCode> fetch(const Options& options, const std::string&
   return listing;
 }
 
-void say_what_is_missing(const Listing& listing) {
+// Programs read the rows on standard output, and nothing else.
+void say_what_is_missing(const Options& options, const Listing& listing, const char* what = "") {
+  std::FILE* const to = options.json ? stderr : stdout;
   if (listing.rows.size() < listing.total) {
-    std::printf("(%zu of %llu; see --limit)\n", listing.rows.size(),
-                static_cast<unsigned long long>(listing.total));
+    std::fprintf(to, "(%zu of %llu%s; see --limit)\n", listing.rows.size(),
+                 static_cast<unsigned long long>(listing.total), what);
   }
   if (listing.cut) {
-    std::printf("(of the first %zu rows of all switches: there may be more)\n",
-                control::Params::rows_max);
+    std::fprintf(to, "(of the first %zu rows of all switches: there may be more)\n",
+                 control::Params::rows_max);
   }
 }
 
@@ -82,10 +84,10 @@ ExitCode print_list(const Options& options, const Listing& listing,
                     std::span<const Column> columns) {
   if (options.json) {
     print_json(listing.rows);
-    return ExitCode::ok;
+  } else {
+    print_rows(listing.rows, columns);
   }
-  print_rows(listing.rows, columns);
-  say_what_is_missing(listing);
+  say_what_is_missing(options, listing);
   return ExitCode::ok;
 }
 
@@ -117,6 +119,7 @@ ExitCode show_engines(const Options& options, const ListOptions& list) {
   }
   if (options.json) {
     print_json(listing->rows);
+    say_what_is_missing(options, *listing);
     return ExitCode::ok;
   }
   json rows = json::array();
@@ -130,7 +133,7 @@ ExitCode show_engines(const Options& options, const ListOptions& list) {
     }
   }
   print_rows(rows, engine_columns);
-  say_what_is_missing(*listing);
+  say_what_is_missing(options, *listing, " engines");
   return ExitCode::ok;
 }
 

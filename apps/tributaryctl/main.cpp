@@ -98,7 +98,7 @@ struct CommandLine {
             add(*command, "remove", "Takes a job's installed trees from one switch",
                 [this] { return remove_trees(options, switch_name, job, force); });
         add_switch(*remove);
-        remove->add_option("JOB", job, "Its number")->required();
+        remove->add_option("JOB", job, "Its number")->required()->check(whole_number());
         add_force(*remove, force);
       }
     }
@@ -218,7 +218,9 @@ struct CommandLine {
     remove
         ->add_option("--job", fabric.jobs,
                      "Only this job, once for each; also one that is not in the file")
-        ->type_name("ID");
+        ->type_name("ID")
+        ->check(whole_number())
+        ->allow_extra_args(false);  // what follows may be the file
     add_force(*remove, fabric.force);
     for (CLI::App* const command : {plan, apply, remove}) {
       command->add_flag("--skip-unreachable", fabric.skip_unreachable,

@@ -162,7 +162,9 @@ std::string bytes_for_people(double bytes) {
 std::string seconds_for_people(double seconds) {
   char text[64];
   const auto whole = static_cast<long long>(seconds);
-  if (seconds < 1) {
+  if (seconds > 0 && seconds < 0.001) {
+    std::snprintf(text, sizeof(text), "%.0f us", seconds * 1'000'000);
+  } else if (seconds < 1) {
     std::snprintf(text, sizeof(text), "%.1f ms", seconds * 1000);
   } else if (seconds < 60) {
     std::snprintf(text, sizeof(text), "%.1f s", seconds);

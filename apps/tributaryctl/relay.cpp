@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <poll.h>
 #include <unistd.h>
 
@@ -24,6 +25,7 @@ bool pass(int from, int to) {
 }  // namespace
 
 ExitCode relay(const Options& options) {
+  std::signal(SIGPIPE, SIG_IGN);  // a daemon that has gone is an answer, not our end
   const auto client = control::Client::connect(options.socket, options.timeout());
   if (!client) {
     // Standard output is the other side's connection.

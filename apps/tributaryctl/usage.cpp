@@ -23,7 +23,8 @@ CLI::Validator seconds_between(double least, double most) {
 
 CLI::Validator whole_number() {
   const auto check = [](const std::string& text) {
-    const bool good = text.find_first_not_of("0123456789") == std::string::npos;
+    const bool good = text.find_first_not_of("0123456789") == std::string::npos &&
+                      (text.size() == 1 || !text.starts_with('0'));
     return good ? std::string() : "`" + text + "` is no whole number from 0 on";
   };
   return {check, "whole number"};

@@ -13,7 +13,8 @@ std::string usage_complaint(const CLI::App& app, const CLI::ParseError& error);
 // Accepts seconds from `least` to `most`; unlike CLI::Range, it does not take "nan".
 CLI::Validator seconds_between(double least, double most);
 
-// Accepts a whole number without a sign: CLI11 itself takes -1 for the greatest that there is.
+// Accepts a whole number without a sign, which CLI11 itself takes for the greatest that there is,
+// and without zeros in front, with which it is octal to CLI11.
 CLI::Validator whole_number();
 
 }  // namespace tributary::ctl

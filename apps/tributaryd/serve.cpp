@@ -70,6 +70,7 @@ int serve(const control::DaemonConfig& config) {
     dataplane.poll_links();
   }
   spdlog::info("draining");
+  dataplane.set_core_patience(drain_bound);  // a late core must not have us killed before the end
   dataplane.drain(drain_bound);
   log_ledgers(dataplane);
   return 0;

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "control/socket_file.h"
+#include "system/signals_later.h"
 
 namespace tributary::control {
 namespace {
@@ -87,6 +88,7 @@ struct SshCommand {
   }
   [[noreturn]] void run(int fd) const {
     setpgid(0, 0);  // so that what the shell starts can be ended with it
+    SignalsLater::none();
     dup2(fd, STDIN_FILENO);
     dup2(fd, STDOUT_FILENO);
     execl("/bin/sh", "sh", "-c", script.c_str(), "sh", host.c_str(), "tributaryctl", "--socket",
@@ -163,6 +165,7 @@ Client::Client(Client&& other) noexcept
       child_(std::exchange(other.child_, -1)),
       host_(std::move(other.host_)),
       next_id_(other.next_id_),
+      gave_up_(other.gave_up_),
       decoder_(std::move(other.decoder_)) {}
 
 Client::~Client() {

@@ -2,13 +2,18 @@
 #include "control/config_reader.h"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 
 namespace tributary::control {
 
 std::string number_text(double value) {
-  std::string text = std::to_string(value);
-  text.erase(text.find_last_not_of('0') + 1);
-  return text.ends_with('.') ? text + '0' : text;
+  std::array<char, 400> digits{};  // the least double has 324 behind the point
+  const auto end =
+      std::to_chars(digits.data(), digits.data() + digits.size(), value, std::chars_format::fixed)
+          .ptr;
+  const std::string text(digits.data(), end);
+  return text.find('.') == std::string::npos ? text + ".0" : text;
 }
 
 Position position_of(const toml::table& table, std::string_view key) {

@@ -159,6 +159,15 @@ Answer list_counters(Backend& backend) {
   return json{{"rows", std::move(list)}, {"rows_total", count}, {"all", to_json(sum)}};
 }
 
+bool has_port(const DaemonConfig& config, const std::string& switch_name, const std::string& port) {
+  return std::any_of(config.switches.begin(), config.switches.end(), [&](const auto& section) {
+    const auto& ports = section.config.ports;
+    return section.config.name == switch_name &&
+           std::any_of(ports.begin(), ports.end(),
+                       [&](const auto& one) { return one.name == port; });
+  });
+}
+
 Answer set_port(Backend& backend, const json& given) {
   Params params(given);
   const std::string switch_name = params.text("switch");
@@ -168,7 +177,9 @@ Answer set_port(Backend& backend, const json& given) {
     return tl::unexpected(ok.error());
   }
   if (const auto outcome = backend.set_port(switch_name, port, up); !outcome) {
-    return failure(ErrorCode::refused, outcome.error());
+    return has_port(backend.config(), switch_name, port)
+               ? late(outcome.error())
+               : failure(ErrorCode::refused, outcome.error());
   }
   return json{{"switch", switch_name}, {"port", port}, {"up", up}};
 }
@@ -346,6 +357,7 @@ std::string dispatch(std::string_view text, Backend& backend) {
     }
     return reply_text(id, Failure{ErrorCode::refused, "the reply is too long; lower `limit`", {}});
   } catch (const std::exception& error) {  // lack of memory, and what JSON may still throw
+    backend.set_core_patience(core_patience_default);
     return reply_text(id, Failure{ErrorCode::internal, error.what(), {}});
   }
 }

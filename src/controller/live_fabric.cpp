@@ -10,6 +10,7 @@
 #include "control/protocol_section.h"
 #include "control/tree_json.h"
 #include "controller/obstacles.h"
+#include "system/signals_later.h"
 
 namespace tributary::controller {
 namespace {
@@ -326,6 +327,7 @@ LiveFabric::Called LiveFabric::call_install(std::size_t sw, const std::vector<st
 
 tl::expected<void, TransactionFailure> LiveFabric::carry_out(
     const std::vector<SwitchChange>& changes) {
+  const SignalsLater signals;  // all switches change or none
   return controller::carry_out(changes,
                                [this](std::size_t sw, const auto& jobs, const auto& parts,
                                       bool check) -> tl::expected<void, std::string> {

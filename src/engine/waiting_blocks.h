@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -34,6 +35,14 @@ using WaitingIn = std::vector<WaitingBlock> (*)(const Tree& tree);
 DescriptorStatus descriptor_of(const TreePlace& place, const WaitingBlock& waiting, Time now);
 StallStatus stall_of(const TreePlace& place, const WaitingBlock& waiting, Time now);
 
+// Keeps those that have waited longest, in this order.
+inline void keep_longest(std::vector<StallStatus>& rows, std::size_t limit) {
+  std::stable_sort(rows.begin(), rows.end(), [](const StallStatus& a, const StallStatus& b) {
+    return a.waiting > b.waiting;
+  });
+  rows.resize(std::min(rows.size(), limit));
+}
+
 template <typename Tree>
 std::vector<DescriptorStatus> descriptors_of(const TreeTable<Tree>& trees,
                                              WaitingIn<Tree> waiting_in, Time now,
@@ -55,11 +64,12 @@ std::vector<StallStatus> stalls_of(const TreeTable<Tree>& trees, WaitingIn<Tree>
   std::vector<StallStatus> rows;
   for (const auto& tree : trees.all()) {
     for (const auto& waiting : waiting_in(*tree)) {
-      if (rows.size() < limit && now - waiting.since >= tree_stall_min) {
+      if (now - waiting.since >= tree_stall_min) {
         rows.push_back(stall_of(tree->config(), waiting, now));
       }
     }
   }
+  keep_longest(rows, limit);
   return rows;
 }
 

@@ -227,12 +227,27 @@ TEST_F(CtlTest, handlers_are_loaded_listed_and_unloaded) {
 }
 
 TEST_F(CtlTest, usage_exits_with_2) {
-  for (const char* command :
-       {"", "bogus", "port up", "log-level loud", "config", "config check", "--timeout 0 status",
-        "--timeout nan status", "watch --interval nan", "fdb --limit 0", "handler", "handler load",
-        "handler load 64 sum.so", "handler load -1 sum.so", "handler load 7",
-        "handler load 7 sum.so --type i8", "handler load 7 --expression acc=in",
-        "handler load 7 sum.so --expression acc=in --type i8", "handler unload seven"}) {
+  for (const char* command : {"",
+                              "bogus",
+                              "port up",
+                              "log-level loud",
+                              "config",
+                              "config check",
+                              "--timeout 0 status",
+                              "--timeout nan status",
+                              "watch --interval nan",
+                              "fdb --limit 0",
+                              "handler",
+                              "handler load",
+                              "tree remove leaf1 010",
+                              "watch --count 08",
+                              "handler load 64 sum.so",
+                              "handler load -1 sum.so",
+                              "handler load 7",
+                              "handler load 7 sum.so --type i8",
+                              "handler load 7 --expression acc=in",
+                              "handler load 7 sum.so --expression acc=in --type i8",
+                              "handler unload seven"}) {
     EXPECT_EQ(run(command).code, 2) << command;
   }
   EXPECT_EQ(json::parse(run("--json bogus").output)["error"]["code"], "usage");

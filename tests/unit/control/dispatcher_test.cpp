@@ -234,6 +234,15 @@ TEST_F(DispatcherTest, port_set_changes_a_port_or_says_why_not) {
   EXPECT_FALSE(backend_.port_up);
 }
 
+TEST_F(DispatcherTest, port_set_is_late_where_a_core_does_not_know_it_yet) {
+  backend_.core_late = "the packet core on CPU 3 did not answer";
+  EXPECT_EQ(error("port.set", {{"switch", "leaf1"}, {"port", "h1"}, {"up", false}}),
+            ErrorCode::late);
+  EXPECT_FALSE(backend_.port_up);
+  EXPECT_EQ(error("port.set", {{"switch", "leaf1"}, {"port", "x"}, {"up", false}}),
+            ErrorCode::refused);
+}
+
 TEST_F(DispatcherTest, unknown_parameters_change_nothing) {
   EXPECT_EQ(error("daemon.shutdown", {{"force", true}}), ErrorCode::invalid_params);
   EXPECT_EQ(backend_.shutdowns, 0);

@@ -193,7 +193,7 @@ class FakeBackend final : public Backend {
       return tl::unexpected("no port `" + switch_name + ":" + port + "`");
     }
     port_up = up;
-    return {};
+    return core_late.empty() ? Outcome{} : tl::unexpected(core_late);
   }
   void shutdown() override { ++shutdowns; }
 

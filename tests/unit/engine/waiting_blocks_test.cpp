@@ -61,12 +61,12 @@ TEST(WaitingBlocks, ThatWaitForLongAreStalledAtThePortsThatAreMissing) {
   const auto trees = two_trees();
   const auto rows = stalls_of(trees, waiting_in, now, 10);
   ASSERT_EQ(rows.size(), 2u);
-  EXPECT_EQ(rows[0].job, 5u);
-  EXPECT_EQ(rows[0].block, 41u);
-  EXPECT_EQ(rows[0].contributions, 4u);
-  EXPECT_EQ(rows[0].hosts, 12u);
-  EXPECT_EQ(rows[0].waiting, 600ms);
-  EXPECT_EQ(rows[0].missing_ports, (std::vector<PortIndex>{7, 9}));
+  EXPECT_EQ(rows[1].job, 5u);
+  EXPECT_EQ(rows[1].block, 41u);
+  EXPECT_EQ(rows[1].contributions, 4u);
+  EXPECT_EQ(rows[1].hosts, 12u);
+  EXPECT_EQ(rows[1].waiting, 600ms);
+  EXPECT_EQ(rows[1].missing_ports, (std::vector<PortIndex>{7, 9}));
   EXPECT_EQ(stalls_of(trees, waiting_in, now - 550ms, 10).size(), 0u);
 }
 
@@ -74,6 +74,13 @@ TEST(WaitingBlocks, AreNoMoreThanWereAskedFor) {
   const auto trees = two_trees();
   EXPECT_EQ(descriptors_of(trees, waiting_in, now, 2).size(), 2u);
   EXPECT_EQ(stalls_of(trees, waiting_in, now, 1).size(), 1u);
+}
+
+TEST(WaitingBlocks, ThatWaitLongestAreNotLeftOut) {
+  const auto trees = two_trees();
+  const auto rows = stalls_of(trees, waiting_in, now, 1);
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows[0].job, 6u);  // of the last tree
 }
 
 }  // namespace

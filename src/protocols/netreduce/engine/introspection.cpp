@@ -4,6 +4,7 @@
 #include <bit>
 #include <utility>
 
+#include "engine/waiting_blocks.h"
 #include "protocols/netreduce/engine/engine.h"
 
 namespace tributary::netreduce {
@@ -141,7 +142,7 @@ std::vector<engine::StallStatus> NetReduceEngine::stalled(Time now, std::size_t 
     const auto id = ring.config().id;
     const bool is_known =
         !rows.empty() && rows.back().job == id && rows.back().block == aggregator.message;
-    if (now - aggregator.born < stalled_after || is_known || rows.size() == limit) {
+    if (now - aggregator.born < stalled_after || is_known) {
       return;
     }
     engine::StallStatus row;
@@ -153,6 +154,7 @@ std::vector<engine::StallStatus> NetReduceEngine::stalled(Time now, std::size_t 
     row.missing = missing_from(ring, aggregator);
     rows.push_back(std::move(row));
   });
+  engine::keep_longest(rows, limit);
   return rows;
 }
 
