@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <cstdio>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,7 +27,7 @@ struct RawBackground {
   std::uint64_t rate_bps = 0;
   double share = 1;
   std::string pattern = "uniform";
-  std::size_t message_bytes = 64 << 10;
+  std::optional<std::size_t> message_bytes;
   double period_s = 0;
   double duration_s = 10;
 };
@@ -135,9 +136,14 @@ void interpret(const RawBackground& raw, BackgroundOptions& options) {
     throw CLI::ValidationError("--share", "leaves nothing of the rate");
   }
   options.pattern = raw.pattern == "uniform" ? Pattern::uniform : Pattern::permutation;
+  if (raw.message_bytes && options.pattern == Pattern::permutation) {
+    throw CLI::ValidationError("--message",
+                               "is of --pattern uniform: permutations have a --period");
+  }
   const bool periodic = raw.period_s > 0 || options.pattern == Pattern::permutation;
   const std::size_t payload = options.mtu - sizeof(wire::Ipv4Header) - sizeof(wire::UdpHeader);
-  options.message_packets = periodic ? 0 : (raw.message_bytes + payload - 1) / payload;
+  options.message_packets =
+      periodic ? 0 : (raw.message_bytes.value_or(64 << 10) + payload - 1) / payload;
   options.period = nanoseconds_of(raw.period_s > 0 ? raw.period_s : 0.05);
   options.duration = nanoseconds_of(raw.duration_s);
 }

@@ -78,7 +78,9 @@ class Run {
       return tl::unexpected(totals.error());
     }
     for (const auto& report : reports_) {
-      report->end(*totals);
+      if (auto written = report->end(*totals); !written) {
+        return written;
+      }
     }
     return {};
   }
@@ -179,7 +181,8 @@ int bench(int argc, char** argv) {
   if (auto done = run.all(); !done) {
     return failed(done.error());
   }
-  return run.wrong() == 0 ? 0 : apps::exit_failed;
+  const bool is_written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
+  return is_written && run.wrong() == 0 ? 0 : apps::exit_failed;
 }
 
 }  // namespace

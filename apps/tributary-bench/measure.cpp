@@ -96,30 +96,36 @@ Result<std::uint64_t> too_early(const Task& task) {
   return wrong;
 }
 
+// Returns the communicator that calls go by, if that is one: null for machines where there is only
+// one.
+const Communicator* communicator_of(const Task& task) {
+  return task.way.parallel != nullptr ? task.way.parallel->between_machines() : &task.communicator;
+}
+
 const std::string& asked_of(const Task& task) {
   return task.way.parallel != nullptr ? task.options.between : task.way.algorithm;
 }
 
-std::uint64_t by_ring(const Communicator& communicator) {
-  return communicator.statistics()["collectives_by_ring"];
+std::uint64_t by_ring(const Task& task) {
+  const auto* const by = communicator_of(task);
+  return by == nullptr ? 0 : by->statistics()["collectives_by_ring"];
 }
 
 // Returns what carried the calls of a way since `by_ring_before` collectives had gone by the ring,
 // which a communicator may take for some collectives only.
 std::string carrier_of(const Task& task, std::uint64_t by_ring_before) {
-  const auto& [communicator, options, way, problem, sample] = task;
-  const auto* const by = way.parallel != nullptr ? way.parallel->between_machines() : &communicator;
+  const auto& options = task.options;
+  const auto* const by = communicator_of(task);
   const auto& asked = asked_of(task);
   const bool alone = by == nullptr || by->world_size() == 1;
   // A sparse or sketched allreduce has no call that names the ring, and goes as the communicator
   // has it.
   const bool names_ring =
       asked == host::ring_algorithm && !options.is_sparse() && !options.is_sketched();
-  if (names_ring || (alone && asked != host::automatic_algorithm)) {
+  if (names_ring || by == nullptr || (alone && asked != host::automatic_algorithm)) {
     return asked;
   }
-  return by_ring(communicator) != by_ring_before ? std::string(host::ring_algorithm)
-                                                 : by->algorithm();
+  return by_ring(task) != by_ring_before ? std::string(host::ring_algorithm) : by->algorithm();
 }
 
 // The label is one word, so that columns stay what they are.
@@ -137,7 +143,7 @@ std::string label_of(const Way& way, const std::string& asked, const std::string
 Result<Row> measure(const Task& task) {
   const auto& [communicator, options, way, problem, sample] = task;
   Row row{"", problem.type, problem.op, problem.count, options.root, {}, {}};
-  const auto by_ring_before = by_ring(communicator);
+  const auto by_ring_before = by_ring(task);
   for (const bool in_place : {false, true}) {
     if (!in_place && !options.has_out_of_place()) {
       continue;

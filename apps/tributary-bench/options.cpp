@@ -82,11 +82,11 @@ void declare_hierarchy(CLI::App& app, Raw& raw, Options& options) {
       ->delimiter(',');
   app.add_option("--between", raw.between, "the machines of a hierarchy: an algorithm")
       ->capture_default_str();
-  app.add_option("--local-rank", options.local_rank, "among those of this machine")
-      ->envname("LOCAL_RANK")
+  app.add_option("--local-rank", options.local_rank,
+                 "among those of this machine; a launcher says it (LOCAL_RANK)")
       ->capture_default_str();
-  app.add_option("--local-world", options.local_world_size, "ranks of each machine")
-      ->envname("LOCAL_WORLD_SIZE")
+  app.add_option("--local-world", options.local_world_size,
+                 "ranks of each machine; a launcher says it (LOCAL_WORLD_SIZE)")
       ->capture_default_str();
 }
 
@@ -190,8 +190,7 @@ struct Environment {
   std::optional<Error> settings_fault;
 };
 
-Environment read_environment(CommunicatorOptions& options) {
-  const host::Variables variables;
+Environment read_communicator(const host::Variables& variables, CommunicatorOptions& options) {
   if (auto all = host::options_of(variables)) {
     options = std::move(*all);
     return {};
@@ -201,6 +200,18 @@ Environment read_environment(CommunicatorOptions& options) {
   } else {
     return {std::nullopt, settings.error()};
   }
+}
+
+Environment read_environment(Options& options) {
+  const host::Variables variables;
+  auto environment = read_communicator(variables, options.communicator);
+  options.local_world_size = options.communicator.local_world_size;
+  if (const auto rank = host::local_rank_in(variables)) {
+    options.local_rank = *rank;
+  } else {
+    environment.settings_fault = rank.error();
+  }
+  return environment;
 }
 
 void require_place(const Environment& environment, const CLI::App& command) {
@@ -284,7 +295,7 @@ Parsed parse(int argc, char** argv) {
   Raw raw;
   raw.algorithms = {usual_algorithm()};
   Options options;
-  const auto environment = read_environment(options.communicator);
+  const auto environment = read_environment(options);
   for (const auto collective :
        {Collective::allreduce, Collective::reduce, Collective::broadcast, Collective::barrier,
         Collective::sparse_allreduce, Collective::sketched_allreduce}) {

@@ -10,6 +10,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "host/text.h"
 #include "report_nccl.h"
 
 namespace tributary::bench {
@@ -90,8 +91,10 @@ class CsvReport final : public Report {
     if (options_.check) {
       std::printf("%llu", static_cast<unsigned long long>(series.wrong));
     }
-    if (options_.is_sketched()) {
+    if (options_.is_sketched() && options_.check) {
       std::printf(",%.4g", series.relative_error);
+    } else if (options_.is_sketched()) {
+      std::printf(",");
     }
     std::printf("\n");
   }
@@ -167,13 +170,14 @@ class JsonReport final : public Report {
     document_["rows"].push_back(std::move(entry));
   }
 
-  void end(const Totals& totals) override {
+  Result<void> end(const Totals& totals) override {
     document_["statistics"] = json_of(totals.all_ranks);
     if (!totals.own.protocol.empty()) {
       document_[totals.own.protocol] = json_of(totals.own);
     }
     auto& stream = file_ ? static_cast<std::ostream&>(*file_) : std::cout;
     stream << document_.dump(1) << std::endl;
+    return stream ? Result<void>() : host::invalid("the JSON document cannot be written in full");
   }
 
  private:

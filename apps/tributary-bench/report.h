@@ -46,7 +46,7 @@ class Report {
   virtual void begin() {}
   virtual void row(const Row& row) = 0;
   // Is called once.
-  virtual void end(const Totals& /*totals*/) {}
+  virtual Result<void> end(const Totals& /*totals*/) { return {}; }
 };
 
 }  // namespace tributary::bench

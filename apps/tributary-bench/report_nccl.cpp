@@ -96,13 +96,14 @@ class NcclReport final : public Report {
     std::fflush(stdout);  // one row at a time, also into a pipe
   }
 
-  void end(const Totals& totals) override {
+  Result<void> end(const Totals& totals) override {
     print_wrong(options_, wrong_);
     std::printf("# Avg bus bandwidth    : %.4f (ring-equivalent)\n",
                 series_ == 0 ? 0.0 : busbw_ / static_cast<double>(series_) * 1e-9);
     print_saved(totals.all_ranks);
     print_totals(totals);
     std::fflush(stdout);
+    return {};
   }
 
  private:
@@ -137,8 +138,10 @@ class NcclReport final : public Report {
     }
     std::printf(" %8.5f ", setting_.busbw(row, series) * 1e-9);
     print_column(options_, series.wrong);
-    if (options_.is_sketched()) {
+    if (options_.is_sketched() && options_.check) {
       std::printf(" %8.3f", 100 * series.relative_error);
+    } else if (options_.is_sketched()) {
+      std::printf(" %8s", "N/A");
     }
     wrong_ += series.wrong;
     busbw_ += setting_.busbw(row, series);
@@ -177,10 +180,11 @@ class BarrierReport final : public Report {
     std::fflush(stdout);
     wrong_ += series.wrong;
   }
-  void end(const Totals& totals) override {
+  Result<void> end(const Totals& totals) override {
     print_wrong(options_, wrong_);
     print_totals(totals);
     std::fflush(stdout);
+    return {};
   }
 
  private:

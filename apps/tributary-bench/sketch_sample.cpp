@@ -13,6 +13,8 @@ namespace {
 
 // Sums of fewer elements may come out as nearly nothing, of which any error is a large part.
 constexpr std::size_t elements_of_a_sound_matrix = 100;
+// Of fewer, the results may all be alike.
+constexpr std::size_t elements_to_differ = 100;
 
 // Gradients are exponentially distributed, of either sign.
 float gradient(std::uint32_t rank, std::size_t index) {
@@ -109,6 +111,17 @@ class RoundedSample : public Sample {
       f(position, (position + iteration * rotated_by_) % input_.size());
     }
   }
+  // With few bits the slack would let pass what is no result: zeros, or what a rank gave itself.
+  bool is_unwritten(std::size_t iteration, const void* result) const {
+    if (count() < elements_to_differ) {
+      return false;
+    }
+    bool is_flat = true;
+    for (std::size_t position = 1; position < count() && is_flat; ++position) {
+      is_flat = at(result, position) == at(result, 0);
+    }
+    return is_flat || wrong_inputs(iteration, result) == 0;
+  }
   std::size_t count() const { return input_.size(); }
   double sum(std::size_t i) const { return sum_[i]; }
 
@@ -125,6 +138,9 @@ class SketchSample final : public RoundedSample {
         slack_(problem.world_size == 1 ? 0 : slack * problem.world_size) {}
 
   std::uint64_t wrong_results(std::size_t iteration, const void* result) const override {
+    if (slack_ != 0 && is_unwritten(iteration, result)) {
+      return count();
+    }
     std::uint64_t wrong = 0;
     for_rotated(iteration, [&](std::size_t position, std::size_t i) {
       const double off = std::fabs(static_cast<double>(at(result, position)) - sum(i));
@@ -144,24 +160,12 @@ class MatrixSample final : public RoundedSample {
         slack_(problem.world_size == 1 ? 0 : slack) {}
 
   std::uint64_t wrong_results(std::size_t iteration, const void* result) const override {
-    const bool is_right =
-        relative_error(iteration, result) <= slack_ && !is_unwritten(iteration, result);
+    const bool is_right = relative_error(iteration, result) <= slack_ &&
+                          (slack_ == 0 || !is_unwritten(iteration, result));
     return is_right ? 0 : count();
   }
 
  private:
-  // With few bits the slack would let pass what is no result: zeros, or what a rank gave itself.
-  bool is_unwritten(std::size_t iteration, const void* result) const {
-    if (slack_ == 0 || count() < elements_of_a_sound_matrix) {
-      return false;
-    }
-    bool is_flat = true;
-    for (std::size_t position = 1; position < count() && is_flat; ++position) {
-      is_flat = at(result, position) == at(result, 0);
-    }
-    return is_flat || wrong_inputs(iteration, result) == 0;
-  }
-
   double slack_;
 };
 

@@ -190,6 +190,10 @@ std::optional<std::string> Variables::unknown() const {
   return std::nullopt;
 }
 
+Result<std::uint32_t> local_rank_in(const Variables& variables) {
+  return number_told(local_rank_of(variables), 0);
+}
+
 Result<CommunicatorOptions> settings_of(const Variables& variables) {
   CommunicatorOptions options;
   std::optional<Error> error;
@@ -272,7 +276,7 @@ Result<ParallelOptions> ParallelOptions::from_environment() {
   std::optional<Error> error;
   const Variables variables;
   take(host::options_of(variables), options.communicator, error);
-  take(number_told(host::local_rank_of(variables), 0), options.local_rank, error);
+  take(host::local_rank_in(variables), options.local_rank, error);
   take(number_told(host::local_world_size_of(variables), 1), options.local_world_size, error);
   return error ? Result<ParallelOptions>(tl::make_unexpected(*error)) : options;
 }

@@ -31,6 +31,8 @@ class Variables {
   mutable std::set<std::string, std::less<>> looked_for_;
 };
 
+// Reads the process's number among those of its machine, which is 0 unless a launcher says it.
+Result<std::uint32_t> local_rank_in(const Variables& variables);
 // Reads all options but the rank, the size of the world, and where ranks meet.
 Result<CommunicatorOptions> settings_of(const Variables& variables);
 // Reads all options: see CommunicatorOptions::from_environment().

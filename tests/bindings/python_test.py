@@ -618,6 +618,19 @@ def an_exchange_that_nobody_has_any_more() -> None:
         raised(tributary.Error, train)
 
 
+def what_was_posted_is_awaited_beside_an_exchange() -> None:
+    """The exchange has the communicator, too, and nobody has the request."""
+    comm = tributary.Communicator()
+    exchange = tributary.GradientExchange(comm, LAYERS, Replica().apply)
+    exchange.close()
+    if comm.rank == 1:
+        time.sleep(0.5)
+    vector = numpy.ones(COUNT, "f4")
+    comm.iallreduce(vector)
+    comm.close()
+    assert (vector == 2).all() and exchange.closed
+
+
 def refused_exchanges() -> None:
     with tributary.Communicator() as comm:
         def make(*words, error=ValueError, layers=LAYERS, apply=print, parameters=None, **more):
@@ -705,7 +718,8 @@ CASES = {function.__name__: function for function in (
     outstanding_requests, abandoned_requests, awaited_requests, other_threads_run, interrupted, a_rank_dies,
     late_ranks_time_out, deadlines, any_of_several, handlers, sketches, gradient_hook, exchanges,
     stale_gradients_are_dropped, other_threads_run_while_an_exchange_waits, what_applies_may_raise,
-    exchange_interrupted, an_exchange_that_nobody_has_any_more, refused_exchanges, leaving, refused_options,
+    exchange_interrupted, an_exchange_that_nobody_has_any_more, refused_exchanges,
+    what_was_posted_is_awaited_beside_an_exchange, leaving, refused_options,
     a_world_shrinks)}
 OF_THEIR_OWN = {"a_world_shrinks"}
 SIZES = {"types_and_operators": 3, "other_collectives": 3, "parts": 4, "named_types": 3, "handlers": 3,

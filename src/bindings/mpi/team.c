@@ -77,6 +77,13 @@ bool tributary_mpi_carries_reduction(struct tributary_mpi_team* team, int count,
          tributary_mpi_carries(team, tributary_mpi_bytes(type, count), may_wait);
 }
 
+bool tributary_mpi_carries_reduce_scatter_block(struct tributary_mpi_team* team, int count,
+                                                MPI_Datatype type, MPI_Op op) {
+  struct tributary_mpi_elements elements;
+  const size_t bytes = (size_t)team->size * tributary_mpi_bytes(type, count);
+  return tributary_mpi_elements_of(type, op, &elements) && tributary_mpi_carries(team, bytes, true);
+}
+
 bool tributary_mpi_carries_reduce_scatter(struct tributary_mpi_team* team, const int counts[],
                                           MPI_Datatype type, MPI_Op op) {
   struct tributary_mpi_elements elements;

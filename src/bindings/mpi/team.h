@@ -58,6 +58,9 @@ void tributary_mpi_team_end(struct tributary_mpi_team* team);
 bool tributary_mpi_carries(struct tributary_mpi_team* team, size_t bytes, bool may_wait);
 bool tributary_mpi_carries_reduction(struct tributary_mpi_team* team, int count, MPI_Datatype type,
                                      MPI_Op op, bool may_wait);
+/* The vector is what each rank gives: `count` elements for each of all ranks. */
+bool tributary_mpi_carries_reduce_scatter_block(struct tributary_mpi_team* team, int count,
+                                                MPI_Datatype type, MPI_Op op);
 /* `counts`: a part for each rank. */
 bool tributary_mpi_carries_reduce_scatter(struct tributary_mpi_team* team, const int counts[],
                                           MPI_Datatype type, MPI_Op op);

@@ -117,8 +117,12 @@ bool Star::visit(const void* in, std::byte* out, std::size_t bytes) {
   const Introduction introduction{first_.token, rank_, static_cast<std::uint32_t>(bytes)};
   std::memcpy(said.data(), &introduction, sizeof introduction);
   std::memcpy(said.data() + sizeof introduction, in, bytes);
-  if (!socket || !wait({{socket.get(), POLLOUT, 0}}, until_) ||
-      look_at(socket) != Connecting::done || !send_all(socket, said.data(), said.size(), until_)) {
+  auto connecting = socket ? Connecting::yet : Connecting::failed;
+  // A signal ends a wait early.
+  while (connecting == Connecting::yet && wait({{socket.get(), POLLOUT, 0}}, until_)) {
+    connecting = look_at(socket);
+  }
+  if (connecting != Connecting::done || !send_all(socket, said.data(), said.size(), until_)) {
     return fail("rank 0 cannot be reached at the address of its handle");
   }
   if (!receive_all(socket, out, ranks_ * bytes, until_)) {

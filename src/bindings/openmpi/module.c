@@ -82,7 +82,7 @@ static int reduce_scatter_block(const void* in, void* out, int count, struct omp
                                 struct ompi_op_t* op, struct ompi_communicator_t* comm,
                                 mca_coll_base_module_t* module) {
   coll_tributary_module_t* const mine = ours(module);
-  if (tributary_mpi_carries_reduction(&mine->team, count, type, op, true)) {
+  if (tributary_mpi_carries_reduce_scatter_block(&mine->team, count, type, op)) {
     return tributary_mpi_reduce_scatter_block(&mine->team, in, out, count, type, op);
   }
   return mine->below.coll_reduce_scatter_block(in, out, count, type, op, comm,

@@ -67,7 +67,7 @@ static void read_environment(void) {
   if (threshold != NULL) {
     char* end = NULL;
     all.threshold = strtoull(threshold, &end, 10);
-    if (end == threshold || *end != '\0') {
+    if (end == threshold || *end != '\0' || strchr(threshold, '-') != NULL) {
       fprintf(stderr,
               "tributary: TRIBUTARY_MPI_THRESHOLD=%s is not a number of bytes; nothing is "
               "carried\n",
@@ -155,13 +155,15 @@ static struct tributary_mpi_team* begin_in(struct tributary_mpi_team* team) {
   return team;
 }
 
-/* As MPI's own functions end: errors go to the communicator's handler. */
+/* As MPI's own functions end: errors go to the communicator's handler. It may finalize MPI, or
+ * never return. */
 static int end_of(struct tributary_mpi_team* team, int class) {
   struct member* const mine = (struct member*)team;
-  if (class != MPI_SUCCESS) {
-    PMPI_Comm_call_errhandler(mine->comm, class);
-  }
+  const MPI_Comm comm = mine->comm;
   __atomic_sub_fetch(&mine->in_flight, 1, __ATOMIC_ACQ_REL);
+  if (class != MPI_SUCCESS) {
+    PMPI_Comm_call_errhandler(comm, class);
+  }
   return class;
 }
 
@@ -203,7 +205,7 @@ EXPORTED int MPI_Bcast(void* inout, int count, MPI_Datatype type, int root, MPI_
 EXPORTED int MPI_Reduce_scatter_block(const void* in, void* out, int count, MPI_Datatype type,
                                       MPI_Op op, MPI_Comm comm) {
   struct tributary_mpi_team* const team = team_of(comm);
-  if (team != NULL && tributary_mpi_carries_reduction(team, count, type, op, true)) {
+  if (team != NULL && tributary_mpi_carries_reduce_scatter_block(team, count, type, op)) {
     return end_of(team,
                   tributary_mpi_reduce_scatter_block(begin_in(team), in, out, count, type, op));
   }

@@ -307,16 +307,17 @@ void Communicator::abort() const {
   tributary_comm_abort(usable().get());
 }
 
-// What was posted is carried out before the communicator is destroyed.
+// What was posted is carried out, whoever else has the communicator: the requests have the memory.
 void Communicator::close() {
   auto comm = std::exchange(comm_, nullptr);
   auto posted = std::exchange(posted_, {});
   {
     const py::gil_scoped_release others_run;
-    comm.reset();
     for (const auto& one : posted) {
-      one->wait_for({});
+      while (!one->wait_for(std::chrono::milliseconds(100))) {
+      }
     }
+    comm.reset();
   }
 }
 

@@ -104,6 +104,7 @@ GradientExchange::~GradientExchange() {
   dropped_ = true;
   const py::gil_scoped_release others_run;
   exchange_.reset();
+  comm_.reset();  // its end may wait for threads that want the interpreter
 }
 
 template <typename Call>

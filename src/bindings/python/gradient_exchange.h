@@ -57,7 +57,7 @@ class GradientExchange {
   void outside(Call call);
   std::vector<std::uint32_t> ranks_of(const std::uint64_t* words) const;
 
-  const std::shared_ptr<tributary_comm> comm_;
+  std::shared_ptr<tributary_comm> comm_;
   const std::vector<std::size_t> layers_;
   const pybind11::object apply_;
   std::optional<View> parameters_;

@@ -110,7 +110,11 @@ Posted* Posted::wait_any(std::vector<Posted*> posted, std::chrono::nanoseconds d
   const auto result = tributary_wait_any_for(requests.data(), requests.size(), &index,
                                              static_cast<std::uint64_t>(duration.count()));
   if (index == requests.size()) {
-    return nullptr;
+    if (result == TRIBUTARY_IN_PROGRESS) {
+      return nullptr;
+    }
+    posted.front()->note(result);  // no request has ended, and none can be waited for
+    return posted.front();
   }
   posted[index]->request_ = nullptr;
   posted[index]->note(result);

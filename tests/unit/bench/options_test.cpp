@@ -212,6 +212,21 @@ TEST_F(BenchOptions, HierarchiesAreNamed) {
   EXPECT_FALSE(parse({"--hierarchy", "auto"}).options);
 }
 
+TEST_F(BenchOptions, AnyLauncherSaysWhoIsOfThisMachine) {
+  ::setenv("OMPI_COMM_WORLD_LOCAL_RANK", "1", 1);
+  ::setenv("OMPI_COMM_WORLD_LOCAL_SIZE", "2", 1);
+  const auto parsed = parse({});
+  const auto told = parse({"--local-rank", "3", "--local-world", "4"});
+  ::unsetenv("OMPI_COMM_WORLD_LOCAL_RANK");
+  ::unsetenv("OMPI_COMM_WORLD_LOCAL_SIZE");
+  ASSERT_TRUE(parsed.options && told.options);
+  EXPECT_EQ(parsed.options->local_rank, 1u);
+  EXPECT_EQ(parsed.options->local_world_size, 2u);
+  EXPECT_EQ(parsed.options->communicator.local_world_size, 2u);
+  EXPECT_EQ(told.options->local_rank, 3u);
+  EXPECT_EQ(told.options->communicator.local_world_size, 4u);
+}
+
 TEST_F(BenchOptions, TheCommandLineGoesBeforeTheEnvironment) {
   const std::vector<std::pair<const char*, const char*>> variables = {
       {"RANK", "1"},

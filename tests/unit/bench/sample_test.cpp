@@ -178,6 +178,19 @@ TEST(Sample, OfSketchesSaysHowFarResultsAreOff) {
   EXPECT_EQ(sample->wrong_results(7, sum.data()), 1u);
 }
 
+TEST(Sample, OfSketchesIsWrongWhereNothingWasWritten) {
+  Problem problem{ElementType::f32, Operator::sum, 1000, 1, 2};
+  SketchOptions quantiles;
+  quantiles.kind = SketchKind::quantiles;
+  const auto sample = make_sketch_sample(problem, sketch_slack(quantiles, problem));
+  std::vector<float> result(problem.count);
+  EXPECT_EQ(sample->wrong_results(0, result.data()), problem.count) << "zeros";
+  std::memset(result.data(), 0xa5, result.size() * sizeof(float));
+  EXPECT_EQ(sample->wrong_results(0, result.data()), problem.count) << "untouched";
+  sample->fill(0, result.data());
+  EXPECT_EQ(sample->wrong_results(0, result.data()), problem.count) << "its own gradient";
+}
+
 TEST(Sample, OfMatricesIsWrongAsAWhole) {
   constexpr LowRank shape = {20, 50, 2};
   Problem problem{ElementType::f32, Operator::sum, shape.rows * shape.columns, 0, 3};

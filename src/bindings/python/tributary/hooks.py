@@ -62,13 +62,15 @@ def sketch_hook(communicator, future, *, bits: int = 8, feedback: bool = True, l
             return error
         return None
 
+    size = communicator.size
+
     # Until all have ended, they write to the bucket.
     def finish(requests, gradients, averaged) -> None:
         errors = list(filter(None, map(outcome_of, requests)))
         if errors:
             averaged.set_exception(errors[0])  # DDP raises it
         else:
-            averaged.set_result(gradients.div_(communicator.size))
+            averaged.set_result(gradients.div_(size))
 
     # DDP looks for the second parameter by its name, and at the name of the hook.
     def sketched(_state, bucket):

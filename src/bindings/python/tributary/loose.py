@@ -55,7 +55,7 @@ class LooseOptimizer:
             raise RuntimeError("zero_grad() begins an iteration, and comes before its forward pass")
         for layer, parameter in enumerate(self._parameters):
             if layer not in self._offered:  # the loss does not depend on it
-                self._offer(layer, torch.zeros(parameter.shape))
+                self._offer(layer, torch.zeros(parameter.shape, dtype=torch.float32, device="cpu"))
         self._inside = False
         return self.exchange.finish()
 

@@ -26,6 +26,10 @@ from .loose import LooseOptimizer
 __all__ = ["LooseOptimizer", "ProcessGroupTributary", "algorithm", "compress_bf16", "loose_optimizer", "sketch_hook",
            "statistics"]
 
+# An address that nobody has (RFC 5737): what is sent there goes by the interface to other machines.
+_ELSEWHERE = "192.0.2.1"
+# libtributary takes no longer time.
+_LONGEST_S = 1e8
 # With the time limit of each.
 _groups: "weakref.WeakKeyDictionary[ProcessGroupTributary, object]" = weakref.WeakKeyDictionary()
 _watches: "weakref.WeakSet[Watch]" = weakref.WeakSet()
@@ -111,7 +115,8 @@ def _communicator_of_all() -> tuple[Communicator, Watch]:
     """They meet at rank 0, of which the others hear by the default group; and who notices that one has ended."""
     place = [None]
     if _distributed.get_rank() == 0:
-        address = os.environ.get("TRIBUTARY_LOCAL_ADDRESS") or _local_address() or "127.0.0.1"
+        address = (os.environ.get("TRIBUTARY_LOCAL_ADDRESS") or _local_address() or
+                   _address_towards(_ELSEWHERE) or "127.0.0.1")
         with socket.socket() as probe:
             probe.bind((address, 0))
             place = [(*probe.getsockname(), secrets.token_hex(32))]
@@ -144,11 +149,13 @@ def _of_tributary(group) -> ProcessGroupTributary:
 def _local_address() -> str | None:
     """This machine's, where it sends what goes to the other ranks: the one towards MASTER_ADDR."""
     master = os.environ.get("MASTER_ADDR")
-    if not master:
-        return None
+    return _address_towards(master) if master else None
+
+
+def _address_towards(other: str) -> str | None:
     try:
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as towards:
-            towards.connect((master, 9))
+            towards.connect((other, 9))
             return towards.getsockname()[0]
     except OSError:
         return None
@@ -158,7 +165,7 @@ def _variables(timeout, local_address: str | None) -> dict[str, str]:
     """What the environment leaves to us: the group's time limit, and where its ranks are."""
     variables = {}
     if not any(os.environ.get(name) for name in ("TRIBUTARY_STALL_TIMEOUT", "TRIBUTARY_DEADLINE")):
-        variables["TRIBUTARY_STALL_TIMEOUT"] = f"{timeout.total_seconds()}s"
+        variables["TRIBUTARY_STALL_TIMEOUT"] = f"{min(timeout.total_seconds(), _LONGEST_S)}s"
     if local_address and not os.environ.get("TRIBUTARY_INTERFACE"):
         variables["TRIBUTARY_LOCAL_ADDRESS"] = local_address
     return variables
