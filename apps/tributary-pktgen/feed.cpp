@@ -152,15 +152,15 @@ tl::expected<FeedResult, std::string> measure(const FeedOptions& options,
     return tl::unexpected(before.error());
   }
   FeedResult result;
-  for (int waited = 0; result.packets == 0 && waited < durations_max && !apps::is_stop_requested();
-       ++waited) {
+  int waited = 0;
+  do {
     let_pass(dataplane, options.duration);
     const auto after = read(dataplane, feed, feeder);
     if (!after) {
       return tl::unexpected(after.error());
     }
     result = gain(*before, *after);
-  }
+  } while (result.packets == 0 && ++waited < durations_max && !apps::is_stop_requested());
   return result;
 }
 

@@ -73,7 +73,7 @@ control::Outcome check_fed(const switching::SwitchConfig& config,
   if (!pcap.tx.empty()) {
     return refused("what it sends is dropped; leave `tx` out");
   }
-  if (port.mac.is_zero() && (port.address || config.bridge_address)) {
+  if (port.mac.is_zero() && (port.is_routed() || config.bridge_address || config.bridge_address6)) {
     return refused(
         "frames are for an address of its own, and that of a fed port would be another one each "
         "time; give it mac = \"...\", the one that the frames have");

@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "dataplane/device_arguments.h"
@@ -106,6 +107,7 @@ class Watch {
       return;  // the run is over, or its core is busy with something else
     }
     report_trials(trials);
+    reading.ports = with_losses(std::move(reading.ports), ports_.devices());
     reading.seconds = seconds();
     for (const auto& report : reports_) {
       report->refresh(reading);
@@ -122,6 +124,13 @@ class Watch {
   bool stopped_ = false;
 };
 
+void settle(Duration duration) {
+  const auto end = std::chrono::steady_clock::now() + duration;
+  while (std::chrono::steady_clock::now() < end && !apps::is_stop_requested()) {
+    std::this_thread::sleep_for(tick);
+  }
+}
+
 int run_loop(void* loop) {
   static_cast<PacketLoop*>(loop)->run();
   return 0;
@@ -132,12 +141,12 @@ bool expects_answers(const Options& options) {
          std::any_of(options.devices.begin(), options.devices.end(), receives);
 }
 
-int report_end(const Options& options, const traffic::Session& session, const PacketLoop& loop,
-               const Reports& reports) {
+int report_end(const Options& options, const traffic::Session& session,
+               std::vector<PortCounters> ports, const Reports& reports) {
   Outcome outcome;
   outcome.trials = session.trials();
   outcome.best = session.search() ? session.search()->best() : nullptr;
-  outcome.ports = loop.counters();
+  outcome.ports = std::move(ports);
   for (const auto& device : options.devices) {
     outcome.port_names.push_back(dataplane::describe(device));
   }
@@ -176,7 +185,7 @@ int generate(const Options& options) {
   if (const auto linked = ports->wait_for_links(apps::is_stop_requested); !linked) {
     return fail(linked.error());
   }
-  std::this_thread::sleep_for(options.settle);
+  settle(options.settle);
   dataplane::MbufPool pool(ports->mempool());
   const traffic::Stations stations(options.conditions.stations);
   traffic::Neighbours neighbours(stations, pool);
@@ -188,7 +197,7 @@ int generate(const Options& options) {
   watch.run();
   dataplane::wait_for_core(0);
   watch.report_trials(watch.unreported(session.trials()));
-  return report_end(options, session, loop, *reports);
+  return report_end(options, session, with_losses(loop.counters(), ports->devices()), *reports);
 }
 
 }  // namespace tributary::pktgen

@@ -57,11 +57,10 @@ void interpret_ports(const Raw& raw, Options& options) {
 }
 
 void interpret_run(const Raw& raw, Options& options) {
-  const double line_rate =
-      raw.line_rate.empty()
-          ? 0
-          : value_of("--line-rate", traffic::parse_line_rate(raw.line_rate)) *
-                static_cast<double>(options.kind->senders(options.devices.size()));
+  const double line_rate = raw.line_rate.empty()
+                               ? 0
+                               : value_of("--line-rate", traffic::parse_line_rate(raw.line_rate)) *
+                                     options.kind->lines(options.devices.size());
   auto& trial = options.session.trial;
   trial.rate = value_of("--rate", traffic::parse_rate(raw.rate, line_rate));
   trial.duration =
@@ -73,6 +72,11 @@ void interpret_run(const Raw& raw, Options& options) {
     refuse(options.mode() == Mode::run ? "--duration" : "--trial", "must not be 0");
   }
   if (options.mode() != Mode::run) {
+    if (options.kind->patience() > trial.drain) {
+      refuse("--drain",
+             "is to be as long as --block-timeout, or blocks that one trial lost would take the "
+             "next one's place");
+    }
     const double loss = options.mode() == Mode::pdr ? raw.loss / 100 : 0;
     options.session.search = traffic::SearchPlan{loss, trial.rate, raw.precision / 100};
   }

@@ -115,10 +115,20 @@ std::vector<PortCounters> PacketLoop::counters() const {
   auto counters = counters_;
   for (std::size_t i = 0; i < counters.size(); ++i) {
     const auto& device = devices_[i]->queue(0);
-    const auto losses = devices_[i]->losses();
-    counters[i].unsent = std::min(device.dropped() + losses.unsent, counters[i].sent);
-    counters[i].sent -= counters[i].unsent;
-    counters[i].missed = losses.missed + device.refused();
+    counters[i].unsent = device.dropped();
+    counters[i].missed = device.refused();
+  }
+  return counters;
+}
+
+std::vector<PortCounters> with_losses(std::vector<PortCounters> counters,
+                                      const PacketLoop::Devices& devices) {
+  for (std::size_t i = 0; i < counters.size(); ++i) {
+    auto& port = counters[i];
+    const auto losses = devices[i]->losses();
+    port.unsent = std::min(port.unsent + losses.unsent, port.sent);
+    port.sent -= port.unsent;
+    port.missed += losses.missed;
   }
   return counters;
 }

@@ -38,6 +38,7 @@ class PacketLoop {
   // The mailbox is for the control thread: what it runs may look at the session and the counters.
   dataplane::Mailbox& mailbox() { return mailbox_; }
   traffic::Session& session() { return session_; }
+  // Returns what the loop knows, without what devices lose by themselves: see with_losses().
   std::vector<PortCounters> counters() const;
 
  private:
@@ -56,5 +57,9 @@ class PacketLoop {
   std::vector<PortCounters> counters_;
   std::atomic<bool> done_{false};
 };
+
+// Adds what the devices have lost. It asks the kernel, so that it is for the control thread.
+std::vector<PortCounters> with_losses(std::vector<PortCounters> counters,
+                                      const PacketLoop::Devices& devices);
 
 }  // namespace tributary::pktgen

@@ -31,7 +31,9 @@ class Speed {
  public:
   void update(const Reading& reading) {
     const auto& now = reading.view.now;
-    const bool same = reading.view.trial == trial_ && now.seconds > last_.seconds;
+    const bool warms_up = reading.view.phase == traffic::Trial::Phase::warm_up;
+    const bool same =
+        reading.view.trial == trial_ && warms_up == warmed_up_ && now.seconds >= last_.seconds;
     const double since = same ? last_.seconds : 0;
     const traffic::Counters before = same ? last_.counters : traffic::Counters{};
     const double elapsed = now.seconds - since;
@@ -44,6 +46,7 @@ class Speed {
     last_.seconds = now.seconds;
     last_.counters = now.counters;
     trial_ = reading.view.trial;
+    warmed_up_ = warms_up;
   }
 
   double packets = 0;
@@ -56,6 +59,7 @@ class Speed {
     traffic::Counters counters;
   } last_;
   std::size_t trial_ = 0;
+  bool warmed_up_ = false;
 };
 
 class TextReport final : public Report {

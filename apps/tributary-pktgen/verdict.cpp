@@ -28,8 +28,10 @@ std::optional<std::string> failure_of(const std::vector<traffic::TrialResult>& t
   const auto came_back = [](const traffic::TrialResult& trial) { return trial.counters.done > 0; };
   if (expects_answers && std::any_of(trials.begin(), trials.end(), sent) &&
       std::none_of(trials.begin(), trials.end(), came_back)) {
-    return "nothing came back: look at the switch's counters (tributaryctl drops), and at the "
-           "addresses and gateways of the ports; if nothing is to come back, say --send-only";
+    return std::string(
+               "nothing came back: look at the switch's counters (tributaryctl drops), and at "
+               "the addresses and gateways of the ports") +
+           (searches ? "" : "; if nothing is to come back, say --send-only");
   }
   if (expects_answers && !searches && !trials.empty() && trials.back().loss() > loss_max) {
     return "more than half of what was sent is lost: send less (--rate), or look at the switch's "

@@ -98,8 +98,12 @@ void BlockKind::interpret_jobs(BlockPlan& plan) const {
   }
 }
 
+Duration BlockKind::patience() const {
+  return duration_of("--block-timeout", block_timeout_);
+}
+
 void BlockKind::interpret_block_timeout(BlockPlan& plan) const {
-  plan.block_timeout = duration_of("--block-timeout", block_timeout_);
+  plan.block_timeout = patience();
   if (plan.block_timeout < std::chrono::milliseconds(1)) {
     refuse("--block-timeout", "is at least 1ms");
   }

@@ -20,6 +20,7 @@ class BlockKind : public TrafficKind {
  public:
   const char* unit() const final { return "blocks"; }
   bool checks_results() const final { return true; }
+  Duration patience() const final;
 
  protected:
   // Declares --jobs, --type and --op. The plan outlives the app.
@@ -41,8 +42,10 @@ class BlockKind : public TrafficKind {
 
   // Puts as many workers behind each port as the plan takes.
   static void spread_workers(const BlockPlan& plan, std::vector<StationRange>& ports);
-  static std::size_t ports_with_workers(const BlockPlan& plan, std::size_t ports) {
-    return std::min<std::size_t>(ports, plan.workers);
+  // Returns TrafficKind::lines() where so many workers, which all send as much, are behind the
+  // ports in turn.
+  static double lines_of(std::uint64_t workers, std::size_t ports) {
+    return static_cast<double>(workers) / static_cast<double>((workers + ports - 1) / ports);
   }
   static nlohmann::ordered_json json_of(const std::vector<Reduction>& kinds);
   // Lists the workers behind port 0, as TOML: a switch that is fed by a file cannot ask for them.

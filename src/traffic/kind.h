@@ -75,8 +75,11 @@ class TrafficKind {
   // Throws CLI::ValidationError, which names the option and what would be right.
   virtual void interpret(Conditions& conditions) = 0;
 
-  // Returns how many of the ports send of their own accord.
-  virtual std::size_t senders(std::size_t ports) const = 0;
+  // Returns what all ports send together of their own accord where the busiest one fills its line,
+  // in lines.
+  virtual double lines(std::size_t ports) const = 0;
+  // Returns how long something counts as under way that never comes back.
+  virtual Duration patience() const { return {}; }
   // Returns how many packets the traffic keeps, at most, beside those that are on their way.
   virtual std::uint64_t packets_kept() const { return 0; }
   // Returns what was asked for, by names that do not change.

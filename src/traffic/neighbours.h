@@ -23,6 +23,9 @@ class Neighbours {
 
   // Announces hosts and asks for gateways, up to `most` packets.
   void send(std::size_t most, Time now, Outbox& out);
+  // Has all hosts announced once more: bridges forget those that they do not hear.
+  void announce_again() { announce_port_ = 0; }
+  bool announced() const { return announce_port_ == stations_.ports(); }
   // Returns whether all hosts are announced and all gateways are known.
   bool ready() const { return announced() && !unresolved(); }
   // Returns a gateway that has not answered.
@@ -39,7 +42,6 @@ class Neighbours {
   }
 
  private:
-  bool announced() const { return announce_port_ == stations_.ports(); }
   void announce(Outbox& out);
   void ask(std::size_t port, Outbox& out);
   void send_request(std::size_t port, std::uint32_t index, wire::Ipv4Address target, Outbox& out);

@@ -24,7 +24,8 @@ class Pacer {
     const double ns = rate.is_unlimited() ? 0 : 1e9 / rate.per_second;
     packet_ns_ = rate.unit == Rate::Unit::packets ? ns : 0;
     byte_ns_ = rate.unit == Rate::Unit::line_bits ? 8 * ns : 0;
-    next_ns_ = in_ns(now);
+    origin_ = now;
+    next_ns_ = 0;
     set_catch_up(packet_ns_);
     refresh(now);
   }
@@ -45,10 +46,11 @@ class Pacer {
   }
 
   // Returns when the next packet may leave.
-  Time deadline() const { return Time(Duration(static_cast<Duration::rep>(next_ns_))); }
+  Time deadline() const { return origin_ + Duration(static_cast<Duration::rep>(next_ns_)); }
 
  private:
-  static double in_ns(Time time) { return static_cast<double>(time.time_since_epoch().count()); }
+  // Clocks that have run for months leave a double no fractions of a nanosecond.
+  double in_ns(Time time) const { return static_cast<double>((time - origin_).count()); }
 
   // Is told that a packet may take as long as `packet_ns`.
   void set_catch_up(double packet_ns) {
@@ -57,6 +59,7 @@ class Pacer {
                               static_cast<double>(catch_up_max.count()));
   }
 
+  Time origin_{};
   double packet_ns_ = 0;
   double byte_ns_ = 0;
   double next_ns_ = 0;

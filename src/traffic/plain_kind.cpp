@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <cstdlib>
-#include <set>
 #include <utility>
 
 #include <CLI/CLI.hpp>
@@ -48,12 +47,13 @@ class PlainKind final : public TrafficKind {
   void declare(CLI::App& app, Mode mode) override;
   void interpret(Conditions& conditions) override;
 
-  std::size_t senders(std::size_t /*ports*/) const override {
-    std::set<std::size_t> ports;
+  double lines(std::size_t ports) const override {
+    std::vector<std::size_t> paths_from(ports);
     for (const auto& path : plan_->paths) {
-      ports.insert(path.from);
+      ++paths_from[path.from];
     }
-    return ports.size();
+    return static_cast<double>(plan_->paths.size()) /
+           static_cast<double>(*std::max_element(paths_from.begin(), paths_from.end()));
   }
   nlohmann::ordered_json settings() const override;
   std::unique_ptr<Traffic> make(const Stations& stations, const Neighbours& neighbours,
@@ -160,10 +160,10 @@ void PlainKind::require_flows(std::size_t paths) const {
                                        "'s (" + text_of(ports) + "); choose another");
     }
   }
-  if (flows_ / hosts_ > 65536u - source_port_) {
+  const auto ports = 65536u - source_port_;
+  if ((flows_ + hosts_ - 1) / hosts_ > ports) {
     refuse("--flows", "there are not so many UDP ports from " + std::to_string(source_port_) +
-                          " on; say --hosts " +
-                          std::to_string(flows_ / (65536u - source_port_) + 1) +
+                          " on; say --hosts " + std::to_string((flows_ + ports - 1) / ports) +
                           ", or a lower --source-port");
   }
 }

@@ -13,7 +13,7 @@ PlainTraffic::PlainTraffic(PlainPlan plan, const Stations& stations, const Neigh
                            PacketPool& pool)
     : plan_(std::move(plan)), stations_(stations), neighbours_(neighbours), pool_(pool) {
   for (const auto& ends : plan_.paths) {
-    paths_.push_back({ends, std::vector<Headers>(plan_.flows)});
+    paths_.push_back({ends, plan_.sizes, std::vector<Headers>(plan_.flows)});
   }
 }
 
@@ -59,7 +59,7 @@ void PlainTraffic::send(std::size_t most, Time now, Pacer& pacer, Outbox& out) {
     }
     auto& path = paths_[next_path_];
     next_path_ = next_path_ + 1 == paths_.size() ? 0 : next_path_ + 1;
-    fill(*packet, path, plan_.sizes.next_bytes(), now);
+    fill(*packet, path, path.sizes.next_bytes(), now);
     charge(*packet, pacer);
     ++counters_.begun;
     out[path.ends.from].push(std::move(packet));

@@ -71,6 +71,7 @@ class PlainTraffic final : public Traffic {
   };
   struct Path {
     PlainPath ends;
+    FrameSizes sizes;  // of its own: with a cycle for all, a path would see only some of them
     std::vector<Headers> flows;
     std::size_t next_flow = 0;
     std::uint32_t sent = 0;

@@ -43,13 +43,13 @@ void Session::run(std::size_t most, Time now, Outbox& out) {
 }
 
 void Session::find_neighbours(std::size_t most, Time now, Outbox& out) {
-  if (!began_) {
-    began_ = now;
-  }
   neighbours_.send(most, now, out);
+  if (!asking_since_ && neighbours_.announced()) {
+    asking_since_ = now;  // gateways are asked only then
+  }
   if (neighbours_.ready()) {
     begin_trial(now);
-  } else if (now - *began_ >= plan_.gateway_patience) {
+  } else if (asking_since_ && now - *asking_since_ >= plan_.gateway_patience) {
     if (const auto gateway = neighbours_.unresolved()) {
       error_ = "the gateway " + control::to_string(*gateway) +
                " does not answer ARP; check its address and the port's link, or give gateway-mac=";
@@ -74,7 +74,8 @@ void Session::end_trial(Time now) {
   trials_.push_back(std::move(result));
   done_ = stopped_ || !search_ || !search_->next();
   if (!done_) {
-    begin_trial(now);
+    trial_.reset();
+    neighbours_.announce_again();  // RFC 2544, section 23: before each trial
   }
 }
 
@@ -82,8 +83,11 @@ void Session::stop(Time now) {
   stopped_ = true;
   if (trial_) {
     trial_->stop(now);
-  } else {
-    done_ = true;
+    return;
+  }
+  done_ = true;
+  if (trials_.empty()) {
+    error_ = "stopped before anything was measured";
   }
 }
 

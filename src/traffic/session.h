@@ -61,7 +61,7 @@ class Session {
   std::optional<Search> search_;
   std::optional<Trial> trial_;
   std::vector<TrialResult> trials_;
-  std::optional<Time> began_;
+  std::optional<Time> asking_since_;
   bool done_ = false;
   bool stopped_ = false;
   std::optional<std::string> error_;

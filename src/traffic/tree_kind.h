@@ -32,6 +32,10 @@ class TreeKind : public BlockKind {
                                        std::uint32_t trees,
                                        const std::function<std::string(std::uint32_t)>& own);
 
+  static double lines_of_trees(const TreePlan& plan, std::size_t ports) {
+    return lines_of(std::uint64_t{plan.jobs} * plan.workers, ports - (plan.parent ? 1 : 0));
+  }
+
  private:
   void interpret_workers(TreePlan& plan, std::size_t ports) const;
   wire::Ipv4Address first_group(const TreePlan& plan, std::uint32_t trees) const;

@@ -77,7 +77,7 @@ class EchoTrafficKind final : public traffic::TrafficKind {
   }
   void interpret(traffic::Conditions&) override {}
 
-  std::size_t senders(std::size_t) const override { return 1; }
+  double lines(std::size_t) const override { return 1; }
   nlohmann::ordered_json settings() const override { return {{"added", added_}}; }
   std::unique_ptr<traffic::Traffic> make(const traffic::Stations& stations,
                                          const traffic::Neighbours& neighbours,

@@ -43,6 +43,27 @@ TEST(Options, APercentageIsOfEveryLineThatIsSentInto) {
                    3e9);
 }
 
+TEST(Options, APercentageFillsTheBusiestLine) {
+  EXPECT_DOUBLE_EQ(
+      line_bits({"plain", "--port", "ring=a", "--port", "ring=b", "--path", "0:1", "--path", "0:1",
+                 "--path", "1:0", "--line-rate", "10Gbit", "--rate", "100%"}),
+      15e9);
+  EXPECT_DOUBLE_EQ(line_bits({"panama", "--port", "ring=a", "--port", "ring=b", "--port", "ring=c",
+                              "--port", "ring=d", "--workers", "2", "--jobs", "2", "--line-rate",
+                              "10Gbit", "--rate", "100%"}),
+                   40e9);
+}
+
+TEST(Options, ASearchWaitsForBlocksThatAreLost) {
+  EXPECT_EQ(parse_line({"ndr", "canary", "--port", "ring=a", "--port", "ring=b", "--rate", "1Mpps",
+                        "--block-timeout", "30s"})
+                .exit_code,
+            2);
+  EXPECT_TRUE(parse_line({"ndr", "canary", "--port", "ring=a", "--port", "ring=b", "--rate",
+                          "1Mpps", "--block-timeout", "30s", "--drain", "30s"})
+                  .options);
+}
+
 TEST(Options, StandardOutputHoldsOneReport) {
   EXPECT_EQ(parse_line({"plain", "--port", "ring=a", "--json", "-", "--csv", "-"}).exit_code, 2);
   EXPECT_TRUE(parse_line({"plain", "--port", "ring=a", "--json", "-", "--csv", "f"}).options);

@@ -41,7 +41,7 @@ TEST(PlainKind, GoesAroundAllPorts) {
   conditions.stations.resize(3, conditions.stations.front());
   const auto kind = test::traffic_kind("plain", conditions, "--hosts 5 --size imix");
   EXPECT_EQ(kind->settings().dump(), R"({"sizes":"imix","flows":1,"paths":["0:1","1:2","2:0"]})");
-  EXPECT_EQ(kind->senders(3), 3u);
+  EXPECT_EQ(kind->lines(3), 3);
   EXPECT_EQ(conditions.stations[2].count, 5u);
 }
 

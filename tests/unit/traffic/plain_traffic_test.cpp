@@ -42,6 +42,25 @@ TEST(PlainTraffic, SendsValidUdp) {
   }
 }
 
+// As many as there are in the cycle of sizes share a divisor with it.
+TEST(PlainTraffic, EachPathHasTheWholeMixOfSizes) {
+  test::Bench bench(test::behind_bridge(2));
+  PlainTraffic traffic({*FrameSizes::parse("imix"), {{0, 1}, {1, 0}}, 1}, bench.stations,
+                       bench.neighbours, bench.pool);
+  Pacer pacer;
+  pacer.start({}, bench.now);
+  traffic.send(24, bench.now, pacer, bench.out);
+  for (auto& sent : bench.out) {
+    std::multiset<std::uint32_t> sizes;
+    while (const auto packet = sent.pop()) {
+      sizes.insert(packet->length + FrameSizes::check_bytes);
+    }
+    EXPECT_EQ(sizes.count(64), 7u);
+    EXPECT_EQ(sizes.count(570), 4u);
+    EXPECT_EQ(sizes.count(1518), 1u);
+  }
+}
+
 TEST(PlainTraffic, FlowsAreDifferentTuples) {
   test::Bench bench({{mac(1), Ip{10, 0, 0, 1}, 10, {}, {}}});
   PlainTraffic traffic(plan_of("64", 250), bench.stations, bench.neighbours, bench.pool);

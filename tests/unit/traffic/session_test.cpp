@@ -53,6 +53,39 @@ TEST(Session, SearchesTheRateOfASlowLine) {
   EXPECT_LE(best->packets_per_second(), 37.3e3);  // the room is worth 0.2 % in half a second
 }
 
+TEST(Session, AnnouncesHostsBeforeEachTrial) {
+  test::Bench bench;
+  PlainTraffic traffic({*FrameSizes::parse("64"), {{0, 0}}, 1}, bench.stations, bench.neighbours,
+                       bench.pool);
+  SessionPlan plan;
+  plan.trial.duration = milliseconds(10);
+  plan.trial.drain = milliseconds(1);
+  plan.search = SearchPlan{0, {Rate::Unit::packets, 10e3}, 0.1};
+  Session session(plan, bench.neighbours, traffic);
+  std::size_t announced = 0;
+  const auto lossy = [&](std::size_t port, PacketPtr packet, Outbox& back) {
+    if (test::ethernet_of(*packet).type.value() == wire::ethertype::arp) {
+      ++announced;
+    } else if (session.trials().size() >= 2) {
+      back[port].push(std::move(packet));
+    }
+  };
+  bench.run(session, lossy, microseconds(50), seconds(60));
+  ASSERT_TRUE(session.done());
+  EXPECT_GT(session.trials().size(), 2u);
+  EXPECT_EQ(announced, session.trials().size());
+}
+
+TEST(Session, SaysThatNothingWasMeasured) {
+  test::Bench bench({{mac(1), Ip{10, 0, 0, 1}, 1, {}, Ip{10, 0, 0, 254}}});
+  PlainTraffic traffic({*FrameSizes::parse("64"), {{0, 0}}, 1}, bench.stations, bench.neighbours,
+                       bench.pool);
+  Session session(SessionPlan{}, bench.neighbours, traffic);
+  session.stop(bench.now);
+  EXPECT_TRUE(session.done());
+  EXPECT_TRUE(session.error());
+}
+
 TEST(Session, SaysWhichGatewayIsSilent) {
   test::Bench bench({{mac(1), Ip{10, 0, 0, 1}, 1, {}, Ip{10, 0, 0, 254}}});
   PlainTraffic traffic({*FrameSizes::parse("64"), {{0, 0}}, 1}, bench.stations, bench.neighbours,

@@ -41,7 +41,7 @@ class CanaryTrafficKind final : public traffic::BlockKind {
   void declare(CLI::App& app, Mode mode) override;
   void interpret(Conditions& conditions) override;
 
-  std::size_t senders(std::size_t ports) const override { return ports_with_workers(plan_, ports); }
+  double lines(std::size_t ports) const override { return lines_of(plan_.workers, ports); }
   // Without a switch on the way a leader holds every contribution.
   std::uint64_t packets_kept() const override {
     return std::uint64_t{plan_.window} * plan_.jobs * plan_.workers;

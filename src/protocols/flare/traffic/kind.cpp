@@ -35,7 +35,7 @@ class FlareTrafficKind final : public traffic::TreeKind {
   void declare(CLI::App& app, Mode mode) override;
   void interpret(Conditions& conditions) override;
 
-  std::size_t senders(std::size_t ports) const override { return ports_with_workers(plan_, ports); }
+  double lines(std::size_t ports) const override { return lines_of_trees(plan_, ports); }
   nlohmann::ordered_json settings() const override;
   std::unique_ptr<traffic::Traffic> make(const traffic::Stations& stations,
                                          const traffic::Neighbours& /*neighbours*/,
