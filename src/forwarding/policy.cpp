@@ -2,6 +2,7 @@
 #include "forwarding/policy.h"
 
 #include "forwarding/ecmp.h"
+#include "forwarding/route_table6.h"
 #include "wire/key.h"
 
 namespace tributary::forwarding {
@@ -13,7 +14,8 @@ constexpr std::uint32_t second_choice = 0x9e3779b1;
 // After so many roots that do not keep a block it goes to the next one all the same.
 constexpr std::uint64_t draws_max = 4;
 
-std::size_t nth_live(const NextHopGroup& group, std::size_t n) {
+template <typename Group>
+std::size_t nth_live(const Group& group, std::size_t n) {
   std::size_t hop = 0;
   while (!group.up[hop] || n-- > 0) {
     ++hop;
@@ -21,11 +23,20 @@ std::size_t nth_live(const NextHopGroup& group, std::size_t n) {
   return hop;
 }
 
+template <typename Group>
+std::size_t hop_of(const Group& group, std::uint32_t hash) {
+  const auto hop = pick(hash, group.up.size());
+  return group.up[hop] ? hop : nth_live(group, pick(hash * second_choice, group.live.size()));
+}
+
 }  // namespace
 
 std::size_t default_hop(const NextHopGroup& group, std::uint32_t hash) {
-  const auto hop = pick(hash, group.up.size());
-  return group.up[hop] ? hop : nth_live(group, pick(hash * second_choice, group.live.size()));
+  return hop_of(group, hash);
+}
+
+std::size_t default_hop(const NextHopGroup6& group, std::uint32_t hash) {
+  return hop_of(group, hash);
 }
 
 std::size_t default_root(const NextHopGroup& group, std::uint32_t hash) {

@@ -13,6 +13,8 @@
 
 namespace tributary::forwarding {
 
+struct NextHopGroup6;
+
 // Packets are told apart by their flow.
 struct Flow {
   std::uint32_t hash = 0;  // made of what PolicyRow::spread says; in reductions of block and leader
@@ -64,6 +66,7 @@ constexpr const PolicyRow& row_of(Policy policy) {
 // Returns the hop that the hash names, for policies; if it is down, another one by the same hash,
 // so that the traffic of the others stays where it is.
 std::size_t default_hop(const NextHopGroup& group, std::uint32_t hash);
+std::size_t default_hop(const NextHopGroup6& group, std::uint32_t hash);
 // Does the same for a block: if that hop does not keep it (RootShares), returns the hop of another
 // hash of it.
 std::size_t default_root(const NextHopGroup& group, std::uint32_t hash);

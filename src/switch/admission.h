@@ -71,7 +71,9 @@ class Admission : public Parts {
     }
     if (interfaces_.port(ingress).bridged()) {
       bridge_.prefetch(*packet, *frame.ethernet);
-      slot = bridge_.vlans().is_own(*packet) ? slot : nullptr;
+      if (slot != nullptr && !bridge_.vlans().is_own(*packet)) {
+        disclaim(accepted);
+      }
     } else if (slot != nullptr && is_for_engine(accepted)) {
       aggregate(accepted);
     } else if (frame.ipv4 != nullptr) {
@@ -104,6 +106,14 @@ class Admission : public Parts {
   }
 
  private:
+  // Leaves a packet to the bridge.
+  [[gnu::noinline]] void disclaim(Accepted& accepted) const {
+    accepted.slot = nullptr;
+    if (accepted.packet->over_ipv6) {  // another core knew the VLANs of before
+      embedding_.leave(*accepted.packet);
+      accepted.frame = engine::parse_frame(*accepted.packet);
+    }
+  }
   // Takes over what the core that received the packet has noted. It is not inline, as nothing is
   // noted where one core does all.
   [[gnu::noinline]] void recall(Accepted& accepted) {

@@ -40,11 +40,14 @@ void set_traffic_class(wire::Ipv6Header& ip, std::uint8_t traffic_class) {
                            static_cast<std::uint8_t>(traffic_class << 4), 0, 0};
 }
 
-// Says whether the lengths are those of a UDP datagram that fits an IPv4 packet.
+// Says whether the lengths are those of a UDP datagram that fits an IPv4 packet. Nobody claims
+// another one there, and it would stay one of IPv4.
 bool is_whole_udp(const Headers6& headers, std::size_t frame_bytes) {
   const std::size_t bytes = headers.ip.payload_length.value();
+  const std::size_t udp_bytes = headers.udp.length.value();
   return headers.ip.version() == 6 && headers.ip.next_header == wire::ip_protocol::udp &&
-         bytes >= sizeof headers.udp && bytes <= 0xffff - sizeof(wire::Ipv4Header) &&
+         udp_bytes >= sizeof headers.udp && udp_bytes <= bytes &&
+         bytes <= 0xffff - sizeof(wire::Ipv4Header) &&
          bytes <= frame_bytes - offsetof(Headers6, udp);
 }
 

@@ -30,6 +30,9 @@ std::uint16_t least_mtu(const SwitchConfig& config, const std::vector<PortIndex>
 }  // namespace
 
 Interfaces::Interfaces(const SwitchConfig& config) : switch_address_(config.address) {
+  if (config.embedding_prefix && !config.address.is_unspecified()) {
+    switch_address6_ = config.embedding_prefix->embed(config.address);
+  }
   ports_.reserve(config.ports.size());
   for (const auto& port : config.ports) {
     if (!port.is_routed()) {
@@ -98,7 +101,8 @@ PortIndex Interfaces::connected_to(const wire::IpAddress& address) const {
 
 bool Interfaces::answers(PortIndex interface, const wire::IpAddress& target) const {
   const auto& own = address6(interface);
-  return own && (own->address == target || link_local(interface) == target);
+  return own &&
+         (own->address == target || link_local(interface) == target || switch_address6_ == target);
 }
 
 bool Interfaces::answers(PortIndex interface, const wire::Ipv4Address& target) const {

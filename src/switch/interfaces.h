@@ -84,7 +84,8 @@ class Interfaces {
   // Returns true if ARP on `interface` answers for `target`: its own address, and the switch's
   // anywhere.
   bool answers(PortIndex interface, const wire::Ipv4Address& target) const;
-  // Returns true if neighbour discovery does: for its own address, and its link-local one.
+  // Returns true if neighbour discovery does: for its own address, its link-local one, and the
+  // switch's embedded one anywhere.
   bool answers(PortIndex interface, const wire::IpAddress& target) const;
 
   // This is an interface on the bridge, with the VLAN that it is in; 0 where there are no VLANs.
@@ -106,6 +107,8 @@ class Interfaces {
   const std::vector<PortIndex>& bridged_ports() const { return bridged_ports_; }
   const wire::MacAddress& bridge_mac() const { return bridge_mac_; }
   const wire::Ipv4Address& switch_address() const { return switch_address_; }
+  // Returns the switch's address where its prefix embeds it.
+  const std::optional<wire::IpAddress>& switch_address6() const { return switch_address6_; }
 
  private:
   static constexpr std::optional<forwarding::InterfaceAddress> no_address{};
@@ -132,6 +135,7 @@ class Interfaces {
   std::array<std::uint16_t, wire::vids> places_{};  // of VLANs in on_bridge_, from 1; 0: none
   wire::MacAddress bridge_mac_;
   wire::Ipv4Address switch_address_;
+  std::optional<wire::IpAddress> switch_address6_;
 };
 
 }  // namespace tributary::switching

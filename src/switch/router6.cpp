@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "forwarding/policy.h"
 #include "switch/routes.h"
 #include "wire/ethernet.h"
 
@@ -230,7 +231,7 @@ const forwarding::NextHop6& Router6::choose(const forwarding::NextHopGroup6& gro
     return group.live.front();
   }
   const auto hash = path ? level_(path->hash) : ecmp_(*datagram.ip, datagram.payload);
-  return group.live[forwarding::pick(hash, group.live.size())];
+  return group.route.next_hops[forwarding::default_hop(group, hash)];
 }
 
 void Router6::forward(PacketPtr packet, const Datagram6& datagram, const Steering& steering,

@@ -107,6 +107,9 @@ std::vector<NextHop6> gateways6_of(const std::vector<Route6>& routes) {
 
 std::vector<Route6> routes6_of(const SwitchConfig& config, const Interfaces& interfaces) {
   std::vector<Route6> routes;
+  if (const auto& self = interfaces.switch_address6()) {
+    routes.push_back({{*self, 128}, Route::Kind::local, {}});
+  }
   const auto add_interface6 = [&](PortIndex interface) {
     if (const auto& own = interfaces.address6(interface)) {
       routes.push_back({{own->address, 128}, Route::Kind::local, {}});

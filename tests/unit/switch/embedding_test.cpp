@@ -184,6 +184,34 @@ TEST_F(Embedding, DamagedLengthsAreNotBelieved) {
   EXPECT_EQ(by_6_.ledger().absorbed, 0u);
 }
 
+TEST_F(Embedding, DamagedLengthsOfUdpStayThoseOfIpv6) {
+  const auto packet = canary(embedded_contribution(0, mac(0, 0xee)), 3);
+  for (const unsigned bytes : {7u, 0xffffu}) {
+    auto made = over_ipv6(by_6_.pool, *packet);
+    l4_header6<wire::UdpHeader>(*made).length = static_cast<std::uint16_t>(bytes);
+    for (const auto& left : by_6_.send(0, std::move(made))) {
+      EXPECT_EQ(ethernet_of(*left).type.value(), wire::ethertype::ipv6);
+    }
+  }
+  EXPECT_EQ(by_6_.ledger().absorbed, 0u);
+}
+
+TEST_F(Embedding, TheSwitchIsAtItsEmbeddedAddress) {
+  const auto self = prefix.embed(summing_switch);
+  for (PortIndex port = 0; port < 3; ++port) {
+    const auto host = prefix.embed(rank_at(static_cast<std::uint8_t>(port)));
+    const auto host_mac = mac(static_cast<std::uint8_t>(port));
+    const Endpoints6 ends{host_mac, mac(static_cast<std::uint8_t>(port), 0xee), host, self};
+    const auto echoed = by_6_.send(port, make_echo6(by_6_.pool, ends));
+    ASSERT_EQ(echoed.size(), 1u);
+    EXPECT_EQ(echoed[0]->egress, port);
+    EXPECT_EQ(Ip6(ip6_of(*echoed[0]).source), self);
+    const auto found = by_6_.send(port, make_solicitation(by_6_.pool, host_mac, host, self));
+    ASSERT_EQ(found.size(), 1u) << "an advertisement";
+    EXPECT_EQ(found[0]->egress, port);
+  }
+}
+
 TEST_F(Embedding, OwnersAreThoseOfTheBlocks) {
   const switching::Owners owners(embedding_router(), 4);
   for (std::uint32_t block = 0; block < 16; ++block) {

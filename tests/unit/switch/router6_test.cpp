@@ -135,6 +135,35 @@ TEST(Router6, FlowsAreSpreadAndStayTogether) {
   EXPECT_EQ(icmp6_of(*errors.at(0)).type, Icmp6Header::unreachable);
 }
 
+// As over IPv4, where switches of a level that know of the failure and those that do not yet choose
+// the same root for most blocks.
+TEST(Router6, OnlyFlowsOfAHopThatFailedMove) {
+  auto config = two_ports6();
+  std::vector<Ip6> hops{host6_b};
+  for (std::uint8_t i = 3; i < 5; ++i) {
+    config.ports.push_back(port6(std::string(1, static_cast<char>('a' + i)),
+                                 static_cast<std::uint8_t>(i - 1), ip6(i, 1)));
+    config.neighbours6.push_back({ip6(i, 9), mac(i)});
+    hops.push_back(ip6(i, 9));
+  }
+  config.routes6 = {{{Ip6(), 0}, hops}};
+  SwitchBench bench(config);
+  const Endpoints6 far{mac(1), port_mac_a, host6_a, Ip6::of_halves(0x2606470000000000, 1)};
+  const auto way_of = [&](std::uint16_t port) {
+    return bench.send(0, make_udp6(bench.pool, far, 1000, port)).at(0)->egress;
+  };
+  std::vector<PortIndex> before;
+  for (std::uint16_t port = 0; port < 100; ++port) {
+    before.push_back(way_of(port));
+  }
+  bench.device().set_port_up(2, false);
+  for (std::uint16_t port = 0; port < 100; ++port) {
+    const auto after = way_of(port);
+    EXPECT_NE(after, 2);
+    EXPECT_TRUE(before[port] == 2 || after == before[port]) << port;
+  }
+}
+
 TEST(Router6, AnswersEcho) {
   SwitchBench bench(two_ports6());
   const auto link_a = wire::link_local_of(port_mac_a);
