@@ -101,6 +101,9 @@ void HomePorts::reconfigure(const control::DaemonConfig& config) {
     auto port = config_of(home.place(), config);
     if (sender(home.number()) != setup_.core) {
       port.queue.rate_bps = 0;  // what still waits here goes; only the owner shapes
+      for (auto& one : port.queue.classes) {
+        one.rate_bps = 0;
+      }
     }
     home.reconfigure(port);
   }

@@ -54,7 +54,10 @@ void deal_queues(Topology& topology, unsigned cores, const std::vector<QueueCoun
 }
 
 bool has_one_owner(const forwarding::PortConfig& port) {
-  return port.queue.rate_bps > 0 || port.impair_out.any();
+  const auto& classes = port.queue.classes;
+  return port.queue.rate_bps > 0 || port.impair_out.any() ||
+         std::any_of(classes.begin(), classes.end(),
+                     [](const auto& one) { return one.rate_bps > 0; });
 }
 
 unsigned sender_of(const PortPlace& place, bool one_owner, unsigned core) {

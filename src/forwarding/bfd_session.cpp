@@ -216,13 +216,21 @@ void BfdSession::configure(const BfdConfig& config) {
 void BfdSession::set_cut_off(bool cut_off) {
   if (cut_off != cut_off_) {
     cut_off_ = cut_off;
-    transmit_at_ = Time{};
+    tell_at_once();
   }
 }
 
 void BfdSession::set_crowded(bool crowded) {
   if (crowded != crowded_) {
     crowded_ = crowded;
+    tell_at_once();
+  }
+}
+
+// Only a session that is up says these, and others send no more than a packet a second (RFC 5880,
+// section 6.8.3).
+void BfdSession::tell_at_once() {
+  if (state_ == BfdState::up) {
     transmit_at_ = Time{};
   }
 }

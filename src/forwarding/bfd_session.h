@@ -66,6 +66,7 @@ class BfdSession {
   const Counters& counters() const { return counters_; }
 
  private:
+  void tell_at_once();
   void enter(wire::BfdState state, wire::BfdDiagnostic diagnostic, Time now);
   void fail(wire::BfdDiagnostic diagnostic, Time now);
   void follow(wire::BfdState remote, Time now);

@@ -79,6 +79,11 @@ ClassQueues::Verdict ClassQueues::enqueue(PacketPtr packet, Time now) {
   return marked ? Verdict::marked : Verdict::taken;
 }
 
+void ClassQueues::put_back(PacketPtr packet) {
+  auto& queue = queues_[class_of_[codepoint_of(*packet)]];
+  put(queue, std::move(packet));
+}
+
 void ClassQueues::put(Queue& queue, PacketPtr packet) {
   const auto bytes = packet->frame_bytes();
   if (is_lossless(queue)) {
@@ -201,6 +206,9 @@ void ClassQueues::inherit(const ClassQueues& other) {
                      [&](const Queue& before) { return before.config.name == queue.config.name; });
     if (same != other.queues_.end()) {
       queue.counters = same->counters;
+      queue.mark_debt = same->mark_debt;
+      queue.shaper = same->shaper;
+      queue.shaper.configure(queue.config.rate_bps);
     }
   }
 }

@@ -75,11 +75,13 @@ class ClassQueues {
   // Returns when a frame may go: the past if one may now, `never` if none waits.
   Time deadline() const;
 
+  // Takes in what waited before, with its time, whether there is room or not; it marks nothing.
+  void put_back(PacketPtr packet);
   // Takes all frames, class by class, and counts none.
   PacketList take_all();
   // Takes the frames of the classes that flow control has stopped for too long.
   PacketList overdue(Time now);
-  // Continues the counters of classes that had the same names there.
+  // Continues the counters, marks and lines of classes that had the same names there.
   void inherit(const ClassQueues& other);
 
   std::size_t packets() const { return packets_; }

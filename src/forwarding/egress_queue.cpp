@@ -48,20 +48,18 @@ void EgressQueue::put_back(PacketList frames) {
   }
 }
 
-// The frame waited before, and is counted in `bytes_`.
+// The frame waited before, and is counted in `bytes_`. It has been let in, and marked if it was to
+// be.
 void EgressQueue::put_back(PacketPtr frame) {
-  if (classes_ == nullptr || is_urgent(*frame)) {
+  if (classes_ != nullptr && !is_urgent(*frame)) {
+    classes_->put_back(std::move(frame));
+  } else if (classes_ == nullptr && gate_ != nullptr && is_urgent(*frame)) {
+    gate_->put_urgent(std::move(frame));
+  } else {
     if (classes_ == nullptr && gate_ != nullptr) {
       gate_->charge(*frame);
     }
     waiting_.push(std::move(frame));
-    return;
-  }
-  const auto bytes = frame->frame_bytes();
-  const auto since = frame->queued_at;
-  if (classes_->enqueue(std::move(frame), since) == ClassQueues::Verdict::dropped) {
-    ++tail_dropped_;
-    bytes_ -= bytes;
   }
 }
 

@@ -97,6 +97,11 @@ TEST(HasOneOwner, IsAboutRatesAndBadCables) {
   port.impair_out = {};
   port.queue.rate_bps = 1;
   EXPECT_TRUE(has_one_owner(port));
+  port.queue.rate_bps = 0;
+  port.queue.classes.resize(2);
+  EXPECT_FALSE(has_one_owner(port));
+  port.queue.classes[1].rate_bps = 1;
+  EXPECT_TRUE(has_one_owner(port)) << "a class, too, sends no more by the port";
 }
 
 TEST(DerivedMac, IsLocalUnicastAndUnique) {

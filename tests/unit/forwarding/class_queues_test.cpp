@@ -272,6 +272,45 @@ TEST_F(ClassedEgressQueueTest, FramesOutliveAChangeOfTheClasses) {
   EXPECT_EQ(queue.bytes(), 0u);
 }
 
+TEST_F(ClassedEgressQueueTest, AChangeNeitherDropsNorMarksWhatWaits) {
+  EgressQueue queue(config(0));
+  for (int i = 0; i < 10; ++i) {
+    queue.enqueue(frame(bulk), start);
+    queue.enqueue(frame(0), start);
+  }
+  auto narrow = config(0);
+  narrow.capacity_bytes = 4000;
+  for (auto& one : narrow.classes) {
+    one.ecn_threshold_packets = 1;
+  }
+  queue.configure(narrow);
+  EXPECT_EQ(queue.packets(), 20u);
+  EXPECT_EQ(queue.bytes(), 20'000u);
+  EXPECT_EQ(queue.tail_dropped(), 0u);
+  queue.enqueue(frame(bulk), start);
+  EXPECT_EQ(queue.tail_dropped(), 1u) << "what is new finds no room";
+  PacketList out;
+  queue.dequeue(start, out, 20);
+  while (const auto packet = out.pop()) {
+    EXPECT_EQ(test::ip_of(*packet).tos & wire::ecn::mask, wire::ecn::ect0);
+  }
+}
+
+TEST_F(ClassQueuesTest, AClassKeepsToItsRateOverAChange) {
+  const std::vector<TrafficClass> classes = {class_of("slow", {{bulk}}), class_of("rest", {})};
+  auto slow = classes;
+  slow[0].rate_bps = 8'000'000;
+  ClassQueues before(slow, 1 << 20);
+  fill(before, bulk, 20);
+  auto sent = serve(before, 20)[bulk];
+  ClassQueues after(slow, 1 << 20);
+  after.inherit(before);
+  for (auto rest = before.take_all(); auto packet = rest.pop();) {
+    after.put_back(std::move(packet));
+  }
+  EXPECT_EQ(serve(after, 20)[bulk], 0u) << sent;
+}
+
 // The class of RoCE is lossless by the ports with priority flow control, of which the queue's is
 // one.
 class LosslessClassTest : public ClassQueuesTest {
