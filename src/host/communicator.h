@@ -171,7 +171,8 @@ class Communicator {
   Result<SparseVector<T>> sparse_allreduce(std::span<const std::type_identity_t<T>> in,
                                            const Selection& selection, ErrorFeedback<T>& feedback) {
     if (in.size() != feedback.residual().size()) {
-      return refuse_sparse(in.size(), "the vector has another length than its ErrorFeedback");
+      return refuse_sparse(feedback.residual().size(),
+                           "the vector has another length than its ErrorFeedback");
     }
     const auto sent = feedback.take(in, selection);
     auto sum = sparse_allreduce(sent);

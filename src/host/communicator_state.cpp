@@ -70,7 +70,10 @@ Result<void> Communicator::State::tune(const host::Deadline& until) {
                                            "; TRIBUTARY_TUNE=off does without");
   }
   plan = host::tuning::Plan(measured->costs);
-  ring->double_up_to(plan.doubling_up_to());
+  // By doubling, products of floats have other bits, and what was measured differs between runs.
+  if (!options.reproducible) {
+    ring->double_up_to(plan.doubling_up_to());
+  }
   tuned_for = measured->taken;
   if (!measured->failure.empty()) {
     notify(host::LogLevel::warn,

@@ -96,7 +96,7 @@ Result<void> Communicator::State::run_sketched(const host::sketch::Vectors& vect
                                                GradientSketch& sketch) {
   const auto checked = is_late() ? not_begun(sketched_name)
                                  : host::sketch::check(vectors, sketch, options.world_size);
-  const auto count = vectors.in.size();
+  const auto count = sketch.count();  // that of all ranks, also where a vector is too short
   if (is_alone() && aborted) {
     return fail_as_aborted();
   }

@@ -42,6 +42,11 @@ Result<void> Communicator::allgather(const void* in, void* out, std::size_t coun
   if (!all) {
     return impossible();
   }
+  if (!wire::is_valid(type, wire::any_operator(type))) {
+    leave_out(host::call_of(Collective::allreduce, nullptr, nullptr, *all, wire::ElementType::i8,
+                            wire::Operator::bit_or));
+    return host::invalid("the element type must be a known one");
+  }
   Call call{Collective::allreduce,
             {nullptr, nullptr, bytes_of(*all, type), wire::ElementType::i8, wire::Operator::bit_or},
             0};

@@ -9,7 +9,9 @@
 
 #include "host/parallel/slabs.h"
 #include "host/protocol.h"
+#include "host/safely.h"
 #include "host/text.h"
+#include "host/thread.h"
 
 namespace tributary::host {
 
@@ -90,20 +92,29 @@ std::vector<std::vector<CubeNetworks::Task>> CubeNetworks::steps_of(const Call& 
   return steps;
 }
 
+// Steps behind one that has failed are counted: the others may carry them out, and would take the
+// next call's for them.
 Result<void> CubeNetworks::run(const Call& call, Deadline until) {
+  Result<void> done;
   for (const auto& step : steps_of(call)) {
-    if (auto done = run_all(step, until); !done) {
-      return done;
+    if (done) {
+      done = run_all(step, until);
+    } else {
+      leave_out(step);
     }
   }
-  return {};
+  return done;
 }
 
 void CubeNetworks::skip(const Call& call) {
   for (const auto& step : steps_of(call)) {
-    for (const auto& task : step) {
-      networks_[task.interface].leave_out(task.call);
-    }
+    leave_out(step);
+  }
+}
+
+void CubeNetworks::leave_out(const std::vector<Task>& tasks) {
+  for (const auto& task : tasks) {
+    networks_[task.interface].leave_out(task.call);
   }
 }
 
@@ -113,17 +124,28 @@ Result<void> CubeNetworks::run_all(const std::vector<Task>& tasks, const Deadlin
   std::condition_variable changed;
   std::size_t running = tasks.size();
   std::optional<Error> failure;
+  const auto note_end = [&, this](const Task& task, const Result<void>& done) {
+    const std::lock_guard lock(mutex);
+    if (!done && !failure) {
+      failure = about(task.interface, done.error());
+    }
+    --running;
+    changed.notify_one();
+  };
   std::vector<std::thread> threads;
+  threads.reserve(tasks.size());
   for (const auto& task : tasks) {
-    threads.emplace_back([&, this] {
-      const auto done = networks_[task.interface].run_within(task.call, until);
-      const std::lock_guard lock(mutex);
-      if (!done && !failure) {
-        failure = about(task.interface, done.error());
-      }
-      --running;
-      changed.notify_one();
+    auto started = start_thread([&, this] {
+      auto& network = networks_[task.interface];
+      note_end(task, safely([&] { return network.run_within(task.call, until); },
+                            [&] { network.abort(); }));
     });
+    if (started) {
+      threads.push_back(std::move(*started));
+    } else {
+      networks_[task.interface].leave_out(task.call);
+      note_end(task, tl::make_unexpected(started.error()));
+    }
   }
   const auto watched = watch([&] {
     std::unique_lock lock(mutex);

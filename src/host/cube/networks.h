@@ -48,6 +48,7 @@ class CubeNetworks final : public Runner {
 
   CommunicatorOptions options_of(std::uint32_t interface);
   std::vector<std::vector<Task>> steps_of(const Call& call);
+  void leave_out(const std::vector<Task>& tasks);
   Result<void> run_all(const std::vector<Task>& tasks, const Deadline& until);
   Result<void> watch(const std::function<bool()>& is_done);
   Error about(std::uint32_t interface, const Error& error) const;

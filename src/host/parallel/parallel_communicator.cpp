@@ -2,6 +2,7 @@
 #include "host/parallel/parallel_communicator.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <string>
 #include <utility>
@@ -23,11 +24,15 @@ namespace {
 using host::Call;
 using host::Clock;
 using host::Deadline;
+using host::Duration;
 using host::MachineGroup;
 using host::piece_number;
 using host::Range;
 using host::share_of;
 using host::slab_bytes;
+
+// The arithmetic of clocks ends beyond that.
+constexpr std::chrono::hours longest{24 * 365};
 
 Result<void> check(const ParallelOptions& options) {
   const auto& [all, local_rank, local_size, hierarchy] = options;
@@ -137,7 +142,7 @@ std::optional<Hierarchy> hierarchy_of(std::string_view text) {
 
 struct ParallelCommunicator::State {
   // Fails if the arguments of a call make no sense.
-  static Result<void> check(const Call& call);
+  Result<void> check(const Call& call) const;
   // A call that fails is counted to its end, so that the next one has the same number on all
   // machines, and nothing of this one passes for part of it.
   Result<void> run(const Call& call);
@@ -165,8 +170,9 @@ struct ParallelCommunicator::State {
   std::optional<Communicator> between{};  // none where another rank does it
 };
 
-Result<void> ParallelCommunicator::State::check(const Call& call) {
-  const auto& [in, out, count, type, op] = call.buffers;
+Result<void> ParallelCommunicator::State::check(const Call& call) const {
+  const auto type = call.buffers.type;
+  const auto op = call.buffers.op;
   if (!wire::is_valid(type, op)) {
     return fail(Error::Code::invalid_argument,
                 std::string(wire::valid_combinations) + "; type and operator must be known ones");
@@ -177,17 +183,15 @@ Result<void> ParallelCommunicator::State::check(const Call& call) {
                 "Communicator of all ranks for " +
                     std::string(wire::name(op)));
   }
-  if (count != 0 && (in == nullptr || out == nullptr)) {
-    return fail(Error::Code::invalid_argument, "null buffer");
-  }
-  return {};
+  return host::check(call, options.communicator);
 }
 
 Result<void> ParallelCommunicator::State::run(const Call& call) {
   const auto until = deadline();
   if (between && options.communicator.deadline) {  // it is that of all slabs together
     between->limit().lift();
-    between->limit().bring_forward(Clock::now() + *options.communicator.deadline);
+    between->limit().bring_forward(Clock::now() +
+                                   std::min<Duration>(*options.communicator.deadline, longest));
   }
   Result<void> done;
   host::for_pieces(call, [&](const Call& slab) {
@@ -298,7 +302,7 @@ Result<ParallelCommunicator> ParallelCommunicator::create(const ParallelOptions&
 Result<void> ParallelCommunicator::allreduce(const void* in, void* out, std::size_t count,
                                              wire::ElementType type, wire::Operator op) {
   const auto call = host::call_of(host::Collective::allreduce, in, out, count, type, op);
-  const auto checked = State::check(call);
+  const auto checked = state_->check(call);
   if (count == 0) {  // nobody begins it
     return checked;
   }

@@ -14,6 +14,7 @@
 #include "host/clock.h"
 #include "host/queue/fusion.h"
 #include "host/queue/ordering.h"
+#include "host/safely.h"
 #include "host/text.h"
 #include "host/thread.h"
 
@@ -171,7 +172,7 @@ Figures CollectiveQueue::State::figures() {
 void CollectiveQueue::State::run() {
   for (bool over = false; !over;) {
     await_turn();
-    const auto done = cycle();
+    const auto done = host::safely([this] { return cycle(); }, [this] { communicator.abort(); });
     const std::lock_guard lock(mutex);
     if (!done) {
       broken = done.error();

@@ -16,7 +16,7 @@ GridSteps::GridSteps(const Vectors& vectors, GradientSketch& sketch, std::uint32
       pending_(vectors.in, sketch, rank),
       grid_(sketch.options().bits, world_size),
       scratch_(scratch),
-      count_(vectors.in.size()) {}
+      count_(sketch.count()) {}
 
 std::size_t GridSteps::bytes() const {
   return chunks_of(count_) * sizeof scratch_.bounds[0] + grid_.bytes_of(count_);

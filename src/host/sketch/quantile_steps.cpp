@@ -14,7 +14,7 @@ QuantileSteps::QuantileSteps(const Vectors& vectors, GradientSketch& sketch, std
     : vectors_(vectors),
       pending_(vectors.in, sketch, rank),
       scratch_(scratch),
-      count_(vectors.in.size()),
+      count_(sketch.count()),
       bits_(std::min(sketch.options().bits, 8u)),  // so that what is refused has a shape, too
       rank_(rank),
       world_size_(world_size) {}

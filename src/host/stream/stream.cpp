@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "host/stream/stream.h"
 
-#include <exception>
-#include <string>
-
 #include "host/clock.h"
+#include "host/safely.h"
 #include "host/thread.h"
 #include "wire/element.h"
 
@@ -172,19 +170,9 @@ Result<void> Stream::carry_out(const Task& task) {
   return task.call ? communicator_.run(*task.call) : task.run(communicator_);
 }
 
-// A full memory throws. The functions that it is thrown through may be in the middle of something,
-// with the caller's buffers: nothing is to come of that any more, and a rank that is out of step is
-// not to go on.
 template <typename Run>
 Result<void> Stream::safely(Run run) {
-  try {
-    return run();
-  } catch (const std::exception& error) {
-    communicator_.abort();
-    return fail(Error::Code::internal, std::string("this rank has no memory left, and takes no "
-                                                   "part in collectives any more: ") +
-                                           error.what());
-  }
+  return host::safely(run, [this] { communicator_.abort(); });
 }
 
 Result<void> Stream::run_as_one(const std::vector<Call>& calls, const Batch& batch) {

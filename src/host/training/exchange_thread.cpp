@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "host/call.h"
+#include "host/safely.h"
 #include "host/text.h"
 #include "host/thread.h"
 #include "host/training/exchange_state.h"
@@ -59,7 +60,7 @@ Result<void> check_lengths(const std::vector<std::size_t>& layers, std::span<flo
 void GradientExchange::State::run() {
   for (bool over = false; !over;) {
     await_turn();
-    const auto done = round();
+    const auto done = host::safely([this] { return round(); }, [this] { communicator.abort(); });
     const Lock lock(mutex_);
     if (!done) {
       broken_ = done.error();
