@@ -2,6 +2,7 @@
 #include "dataplane/core.h"
 
 #include <algorithm>
+#include <cfenv>
 #include <ctime>
 #include <sys/prctl.h>
 
@@ -47,6 +48,7 @@ Core::Core(const CoreSetup& setup, const control::DaemonConfig& config, const De
 Core::~Core() = default;
 
 void Core::run() {
+  std::fesetenv(FE_DFL_ENV);      // whatever the thread that started this one has loaded
   prctl(PR_SET_TIMERSLACK, 1UL);  // nanosecond, so that sleeps end when they should
   auto& pulse = (*setup_.pulses)[setup_.core].busy;
   const DriverUser user(setup_.core);

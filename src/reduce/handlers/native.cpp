@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cfenv>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -22,6 +23,19 @@ using Description = struct ::tributary_handler;
 
 constexpr std::uint32_t alignment_max = 64;
 constexpr std::size_t name_max = 64;
+
+// Code that was compiled by -ffast-math takes small floats for zero from its loading on, in the
+// thread that loads it and in those that it starts then: everybody's sums would change.
+class SameFloats {
+ public:
+  SameFloats() { std::fegetenv(&before_); }
+  ~SameFloats() { std::fesetenv(&before_); }
+  SameFloats(const SameFloats&) = delete;
+  SameFloats& operator=(const SameFloats&) = delete;
+
+ private:
+  std::fenv_t before_{};
+};
 
 struct CloseLibrary {
   void operator()(void* library) const { dlclose(library); }
@@ -152,6 +166,7 @@ tl::expected<std::unique_ptr<Handler>, std::string> open_native(const std::strin
     return refuse(path, mark.error());
   }
   const auto name = name_of_its_own(file, *mark);
+  const SameFloats floats;
   Library library(dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL));
   if (library == nullptr) {
     return refuse(path, last_dl_error(name, path) +

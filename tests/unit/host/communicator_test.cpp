@@ -398,6 +398,20 @@ TEST(Communicator, ASketchedAllreduceThatOneRankRefusesIsNoLaterOne) {
       [](CommunicatorOptions& options) { options.algorithm = "ring"; });
 }
 
+TEST(Communicator, ASketchedAllreduceOfAnEmptyVectorIsNoLaterOneEither) {
+  run_world(
+      2,
+      [](Communicator& communicator) {
+        std::vector<float> values(64, 1.5f);
+        GradientSketch sketch(64);
+        if (communicator.rank() == 1) {
+          EXPECT_FALSE(communicator.sketched_allreduce(std::span<float>(), sketch));
+        }
+        EXPECT_FALSE(communicator.sketched_allreduce(values, sketch));
+      },
+      [](CommunicatorOptions& options) { options.algorithm = "ring"; });
+}
+
 TEST(Communicator, RefusesSketchesThatCannotBe) {
   auto alone = Communicator::create({});
   ASSERT_TRUE(alone);

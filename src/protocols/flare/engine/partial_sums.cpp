@@ -121,7 +121,10 @@ bool FlareEngine::gather_one(engine::Arrival& arrival, const Place& place, const
     next_hand_over_ = std::min(next_hand_over_, burst.now + Partials::wait_max);
   }
   arrival.packet->narrow_to(sizeof(Headers), view.payload.size());
-  tree.add(slot, header, children, arrival.packet);
+  if (!tree.add(slot, header, children, arrival.packet)) {  // closed meanwhile
+    burst.actions.drop(std::move(arrival.packet), DropReason::no_handler);
+    return true;
+  }
   ++tree.counters.contributions;
   burst.actions.absorb(std::move(arrival.packet));
   if ((tree.partials()->usual(block) & ~slot.arrived) == 0) {

@@ -174,7 +174,8 @@ void PanamaEngine::on_late_contribution(Incoming& in, Row& row) {
   if (can_add_late(in, row)) {
     return accept(in, row);
   }
-  if (!tree.goes_on(row)) {
+  // Where others wait, each that is noted has a packet there.
+  if (!row.holds) {
     note(in, row);
   }
   answer(in, row);

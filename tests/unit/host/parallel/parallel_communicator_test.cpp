@@ -169,6 +169,9 @@ TEST_P(Layouts, FailOnAllRanksOfAMachineWithInvalidArguments) {
                                         Operator::bit_and));
     EXPECT_FALSE(
         communicator.allreduce(nullptr, data.data(), data.size(), ElementType::f32, Operator::sum));
+    EXPECT_FALSE(communicator.allreduce(data.data(), data.data() + 1, data.size() - 1,
+                                        ElementType::f32, Operator::sum))
+        << "they overlap";
     EXPECT_TRUE(communicator.allreduce(data.data(), data.data(), data.size(), ElementType::f32,
                                        Operator::sum));
   });

@@ -51,6 +51,12 @@ void combine(const Handler& handler, std::vector<T>& acc, const std::vector<T>& 
   std::memcpy(acc.data(), to.data() + 1, bytes);
 }
 
+TEST(Native, LoadingOneChangesNobodysFloats) {
+  const volatile float tiny = 1e-40f;
+  EXPECT_EQ(refusal_of_broken("fast"), "none");
+  EXPECT_GT(tiny, 0.0f);
+}
+
 TEST(SaturatingAdd, AddsAllPairsOfBytes) {
   const auto handler = example("saturating_add");
   ASSERT_TRUE(handler);
