@@ -51,6 +51,7 @@ Tree::Tree(const TreeConfig& config, const engine::SwitchIdentity& self, Working
       headers_(headers_of(config, self)),
       memory_(memory),
       slots_(wire::flare_slots(config.window)),
+      taken_((slots_.size() + 63) / 64),
       buffers_per_slot_(config.aggregation() == Aggregation::tree ? config.children.size() : 1),
       buffers_(slots_.size() * buffers_per_slot_),
       partials_(partials_of(config, self.cores)),
@@ -105,10 +106,14 @@ void Tree::rest() {
   active_ = false;
 }
 
+// Anybody's packet may begin a run, and is to cost no more than what that ends.
 void Tree::let_go() {
-  for (auto& slot : slots_) {
-    if (!slot.is_elsewhere()) {
-      clear(slot);
+  for (std::size_t word = 0; word < taken_.size(); ++word) {
+    for (auto bits = taken_[word]; bits != 0; bits &= bits - 1) {
+      auto& slot = slots_[word * 64 + static_cast<std::size_t>(std::countr_zero(bits))];
+      if (!slot.is_elsewhere()) {
+        clear(slot);
+      }
     }
   }
   if (sparse_ != nullptr) {
@@ -138,6 +143,7 @@ void Tree::begin(Slot& slot, const wire::FlareHeader& header, Time now) {
 
 void Tree::start(Slot& slot, const wire::FlareHeader& header, Time now) {
   clear(slot);
+  note_taken(slot);
   slot.block = header.block.value();
   slot.arrived = 0;
   slot.since = now;
@@ -212,6 +218,7 @@ PacketPtr Tree::take_partial(Slot& slot) {
 
 void Tree::pass(Slot& slot, const wire::FlareHeader& header) {
   clear(slot);
+  note_taken(slot);
   slot.state = Slot::State::passed;
   slot.block = header.block.value();
   slot.header.run = header.run;
@@ -227,6 +234,7 @@ Packet& Tree::keep(Slot& slot, Slot::State state, PacketPtr elements, unsigned f
   memory_.pool().share(body, frames + 1);
   memory_.take(1);
   slot.kept = engine::SharedElements(memory_.pool(), body);
+  note_taken(slot);
   slot.state = state;
   return body;
 }
@@ -244,6 +252,7 @@ void Tree::clear(Slot& slot) {
   }
   slot.refused.reset();
   slot.state = Slot::State::free;
+  taken_[number_of(slot) / 64] &= ~(std::uint64_t{1} << number_of(slot) % 64);
 }
 
 void Tree::prefetch(const Slot& slot) const {

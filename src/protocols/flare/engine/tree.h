@@ -131,6 +131,9 @@ class Tree {
   std::uint32_t number_of(const Slot& slot) const {
     return static_cast<std::uint32_t>(&slot - slots_.data());
   }
+  void note_taken(const Slot& slot) {
+    taken_[number_of(slot) / 64] |= std::uint64_t{1} << number_of(slot) % 64;
+  }
   bool add_up(Slot& slot, std::uint64_t children, PacketPtr& packet);
   void end_gathering(Slot& slot);
 
@@ -140,7 +143,8 @@ class Tree {
   engine::GroupHeaders headers_;
   WorkingMemory& memory_;
   Runs runs_;
-  std::vector<Slot> slots_;  // by block; a power of two
+  std::vector<Slot> slots_;           // by block; a power of two
+  std::vector<std::uint64_t> taken_;  // of them, a bit each: not free
   std::size_t buffers_per_slot_;
   std::vector<Accumulator> buffers_;  // by slot
   std::unique_ptr<Partials> partials_;
