@@ -5,7 +5,7 @@ import pathlib
 import subprocess
 import tempfile
 
-from lablib import LabError, fabric_file
+from lablib import LabError, control, fabric_file
 
 from .fabric import Fabric
 
@@ -37,8 +37,9 @@ class Trees:
                 self._fabric("remove", "--force")  # its workers ended, but not long ago
 
     def _fabric(self, command: str, *options: str) -> None:
-        done = subprocess.run([self._net.program("tributaryctl"), "fabric", command,
-                               str(self._file), *options],
-                              stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)
+        done = subprocess.run([self._net.program("tributaryctl"), "--timeout", str(control.PATIENCE_S), "fabric",
+                               command, str(self._file), *options],
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                              timeout=10 * control.PATIENCE_S)
         if done.returncode != 0:
             raise LabError(f"tributaryctl fabric {command}: {(done.stderr or done.stdout).strip()}")
