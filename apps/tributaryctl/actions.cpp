@@ -12,6 +12,7 @@
 #include "control/config_warnings.h"
 #include "control/json.h"
 #include "control/loader.h"
+#include "control/params.h"
 #include "in_use.h"
 #include "lists.h"
 #include "rows.h"
@@ -20,8 +21,6 @@ namespace tributary::ctl {
 namespace {
 
 using nlohmann::json;
-
-constexpr std::uint64_t rows_max = 10000;  // the most that a daemon lists
 
 // Calls a method that changes something; `done` is what people read.
 ExitCode act(const Options& options, const std::string& method, json params,
@@ -115,7 +114,7 @@ void show_reloaded(const json& result) {
 
 // Returns what controllers have installed on a switch.
 tl::expected<json, ExitCode> installed_on(const Options& options, const std::string& switch_name) {
-  const auto listed = call_daemon(options, "tree.list", {{"limit", rows_max}});
+  const auto listed = call_daemon(options, "tree.list", {{"limit", control::Params::rows_max}});
   if (!listed) {
     return tl::unexpected(report(options, listed.error()));
   }

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "control/params.h"
 #include "forwarding/class_queues.h"
 #include "forwarding/port_counters.h"
 #include "protocols/engines.h"
@@ -18,7 +19,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::uint64_t rows_max = 10000;  // the most that the control protocol gives
 constexpr const char* dropped = "tributary_dropped_packets_total";
 
 std::string escaped(std::string_view text) {
@@ -136,7 +136,8 @@ ExitCode show_metrics(const Options& options) {
   Exposition out;
   for (const auto& source : sources) {
     const auto result =
-        client->call(source.method, source.has_limit ? json{{"limit", rows_max}} : json::object());
+        client->call(source.method, source.has_limit ? json{{"limit", control::Params::rows_max}}
+                                                     : json::object());
     if (!result) {
       return report(options, result.error());
     }
@@ -144,7 +145,7 @@ ExitCode show_metrics(const Options& options) {
     if (rows.size() < result->value("rows_total", std::uint64_t{0})) {
       return report(options, ExitCode::failed, "too_many",
                     std::string(source.method) + " has more rows than the " +
-                        std::to_string(rows_max) + " that can be asked for");
+                        std::to_string(control::Params::rows_max) + " that can be asked for");
     }
     for (const json& row : rows) {
       source.add(out, row);

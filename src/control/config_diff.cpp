@@ -111,7 +111,7 @@ void list_switch(SettingTexts& out, const SwitchSection& section) {
   list_tables(out, path, config);
 }
 
-SettingTexts list(const DaemonConfig& config) {
+SettingTexts settings_in(const DaemonConfig& config) {
   SettingTexts out;
   list_options(out, "daemon", daemon_options, config);
   for (const HandlerConfig& handler : config.handlers) {
@@ -157,8 +157,8 @@ std::string to_string(const DeviceConfig& device) {
 }
 
 std::vector<ConfigChange> diff(const DaemonConfig& before, const DaemonConfig& after) {
-  const SettingTexts old_settings = list(before);
-  const SettingTexts new_settings = list(after);
+  const SettingTexts old_settings = settings_in(before);
+  const SettingTexts new_settings = settings_in(after);
   std::vector<ConfigChange> changes;
   for (const auto& [path, value] : old_settings) {
     const auto other = new_settings.find(path);

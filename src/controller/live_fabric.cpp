@@ -7,6 +7,7 @@
 #include <set>
 #include <system_error>
 
+#include "control/params.h"
 #include "control/protocol_section.h"
 #include "control/tree_json.h"
 #include "controller/obstacles.h"
@@ -18,7 +19,6 @@ namespace {
 using control::CallError;
 using nlohmann::json;
 
-constexpr std::size_t rows_max = 10000;  // a daemon lists no more
 // sshd turns some away where ten log in at once (MaxStartups).
 constexpr std::size_t asked_at_a_time = 8;
 
@@ -152,7 +152,7 @@ void LiveFabric::ask(Daemon& daemon) const {
     if (daemon.error) {
       return;
     }
-    auto answer = call(daemon, method, {{"limit", rows_max}});
+    auto answer = call(daemon, method, {{"limit", control::Params::rows_max}});
     if (!answer) {
       daemon.error = answer.error();
     } else if (!answer->is_object() || !answer->value("rows", json()).is_array()) {
@@ -285,7 +285,7 @@ Topology LiveFabric::topology(const std::string& engine, bool silent_usable) con
     auto& entry = topology.switches[sw];
     const auto room = states_[sw].trees_max.find(engine);
     if (silent_[sw]) {
-      entry.trees_max = rows_max;
+      entry.trees_max = control::Params::rows_max;
       entry.unusable = silent_usable ? "" : "does not answer";
     } else if (room == states_[sw].trees_max.end()) {
       entry.unusable = "has no [switch." + engine + "]; add it to its configuration and restart it";

@@ -22,8 +22,8 @@ TEST(CanaryKind, KeepsEveryContributionOfWhatIsInFlight) {
   const auto kind =
       test::traffic_kind("canary", conditions, "--workers 3 --jobs 2 --blocks 16 --type i8,i16");
   EXPECT_EQ(kind->packets_kept(), 3u * 2 * 16);
-  EXPECT_EQ(kind->senders(1), 1u);
-  EXPECT_EQ(kind->senders(5), 3u);
+  EXPECT_EQ(kind->lines(1), 1);
+  EXPECT_EQ(kind->lines(5), 3);
   EXPECT_EQ(conditions.stations[0].count, 3u);
   EXPECT_EQ(kind->settings().dump(),
             R"({"workers":3,"jobs":2,"blocks_in_flight":16,"elements":256,)"

@@ -17,7 +17,7 @@ TEST(FlareKind, HasAWorkerAtEveryPortButTheRoots) {
   auto conditions = test::conditions_of(Mode::run);
   conditions.stations.resize(4, conditions.stations.front());
   const auto kind = test::traffic_kind("flare", conditions, "--parent 3 --window 16");
-  EXPECT_EQ(kind->senders(4), 3u);
+  EXPECT_EQ(kind->lines(4), 3);
   EXPECT_EQ(kind->settings().dump(), R"({"workers":3,"jobs":1,"window":16,"elements":256,)"
                                      R"("kinds":[{"type":"f32","op":"sum"}]})");
 }
