@@ -34,7 +34,7 @@ constexpr auto step_patience = std::chrono::seconds(1);
 
 constexpr auto canary = "canary";
 
-constexpr Algorithm known_as[] = {{canary}};
+constexpr Algorithm canary_names[] = {{canary}};
 
 constexpr Parameter canary_parameters[] = {
     {.name = "attempts",
@@ -68,7 +68,7 @@ unsigned attempts_of(const CommunicatorOptions& options) {
   return Values(options.parameters, canary_parameters).number("attempts");
 }
 
-constexpr auto advice =
+constexpr auto canary_advice =
     "put [switch.canary] into the configuration of a switch on the paths between the hosts, and "
     "see that the switches take UDP ports 17000 to 17255 and packets as large as the hosts' MTU "
     "(TRIBUTARY_MTU), and that none of them has a [[switch.canary.job]] that leaves out a port of "
@@ -92,14 +92,15 @@ Result<Choice> without_switches(const CommunicatorOptions& options, const std::s
                                 const std::string& why) {
   if (options.fallback != Fallback::error && options.algorithm == canary) {
     return Choice{
-        canary, start + "canary without switches, the leaders reduce alone: " + why + "; " + advice,
+        canary,
+        start + "canary without switches, the leaders reduce alone: " + why + "; " + canary_advice,
         why};
   }
   const bool is_error = options.fallback == Fallback::error;
   return fall_back(options, start, why,
-                   advice + std::string(is_error ? ", or allow the fallback "
-                                                   "(TRIBUTARY_FALLBACK=allow)"
-                                                 : ""));
+                   canary_advice + std::string(is_error ? ", or allow the fallback "
+                                                          "(TRIBUTARY_FALLBACK=allow)"
+                                                        : ""));
 }
 
 // Decides by which algorithm a communicator runs, or why it must not.
@@ -109,7 +110,7 @@ Result<Choice> choose(const CommunicatorOptions& options, std::uint32_t job,
   if (observation.failed != 0) {
     const auto why = why_not("Canary's packets do not pass for", observation);
     if (options.algorithm == canary && options.fallback == Fallback::allow) {
-      return fail(Error::Code::network, start + why + "; " + advice +
+      return fail(Error::Code::network, start + why + "; " + canary_advice +
                                             ", or let the ring be used "
                                             "(TRIBUTARY_ALGORITHM=auto)");
     }
@@ -238,7 +239,7 @@ namespace tributary::canary {
 extern const host::HostProtocol host_protocol;
 constexpr host::HostProtocol host_protocol{
     .name = host::canary,
-    .algorithms = host::known_as,
+    .algorithms = host::canary_names,
     .parameters = host::canary_parameters,
     .udp_ports = {wire::canary_udp_port_first, wire::canary_udp_port_last},
     .over_ipv6 = true,

@@ -28,9 +28,9 @@ namespace {
 
 constexpr auto flare = "flare";
 
-constexpr Algorithm known_as[] = {{flare}};
+constexpr Algorithm flare_names[] = {{flare}};
 
-constexpr auto advice =
+constexpr auto flare_advice =
     "see that TRIBUTARY_JOB, TRIBUTARY_FLARE_TREE and TRIBUTARY_FLARE_WINDOW are those of "
     "'tributaryctl fabric show', that every rank is behind its own port of the tree, and that the "
     "switches take packets as large as the hosts' MTU (TRIBUTARY_MTU; 'tributaryctl drops': "
@@ -45,7 +45,7 @@ Result<Choice> choose(const CommunicatorOptions& options, const FlareCollectives
   const auto start = who(options, machine.job().id);
   if (observation.failed != 0) {
     return fall_back(options, start, why_not("the reduction tree does not answer", observation),
-                     advice);
+                     flare_advice);
   }
   const auto& plan = machine.plan();
   return Choice{flare, start + "flare over the tree " + to_string(plan.group) + ", window " +
@@ -170,7 +170,7 @@ namespace tributary::flare {
 extern const host::HostProtocol host_protocol;
 constexpr host::HostProtocol host_protocol{
     .name = host::flare,
-    .algorithms = host::known_as,
+    .algorithms = host::flare_names,
     .parameters = host::flare_parameters,
     .udp_ports = {wire::flare_udp_port, wire::flare_udp_port},
     .configured = host::is_configured_flare,

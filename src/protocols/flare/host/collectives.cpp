@@ -14,7 +14,7 @@ namespace {
 constexpr std::uint8_t sparse_key_bits = 0x53;
 
 // So many inquiries may wait for an answer; whoever asked for more asks again.
-constexpr std::size_t asked_max = 1024;
+constexpr std::size_t flare_asked_max = 1024;
 
 }  // namespace
 
@@ -165,7 +165,7 @@ Verdict FlareCollectives::examine_dense(const Arrival& arrival, Time now) {
 }
 
 Verdict FlareCollectives::note_inquiry(std::uint64_t block) {
-  if (asked_.size() >= asked_max) {
+  if (asked_.size() >= flare_asked_max) {
     return Verdict::early;
   }
   asked_.push_back(block);

@@ -22,9 +22,9 @@
 namespace tributary::host {
 namespace {
 
-constexpr Algorithm known_as[] = {{netreduce}, {roce_ring, true}};
+constexpr Algorithm netreduce_names[] = {{netreduce}, {roce_ring, true}};
 
-constexpr auto advice =
+constexpr auto netreduce_advice =
     "see that the switch between the ranks has a [[switch.netreduce.ring]] with this `id`, the "
     "same `window`, `message_packets` and `mtu`, and as `members` the addresses of the ranks in "
     "their order ('tributaryctl drops': netreduce_...)";
@@ -209,7 +209,7 @@ Result<Choice> choose_netreduce(const CommunicatorOptions& options, const NetRed
   const auto which = "ring " + std::to_string(own.ring.value_or(0));
   if (observation.failed != 0) {
     return fall_back(options, start, why_not(which + " of NetReduce does not answer", observation),
-                     advice);
+                     netreduce_advice);
   }
   const auto how =
       own.rdma_device.empty() ? ", endpoints in software" : ", RDMA device " + own.rdma_device;
@@ -226,7 +226,7 @@ namespace tributary::netreduce {
 
 extern const host::HostProtocol host_protocol;
 constexpr host::HostProtocol host_protocol{.name = host::netreduce,
-                                           .algorithms = host::known_as,
+                                           .algorithms = host::netreduce_names,
                                            .parameters = host::netreduce_parameters,
                                            .udp_ports = {wire::roce_udp_port, wire::roce_udp_port},
                                            .configured = host::is_configured_netreduce,

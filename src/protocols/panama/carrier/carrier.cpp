@@ -22,13 +22,13 @@ namespace {
 
 constexpr auto panama = "panama";
 
-constexpr Algorithm known_as[] = {{panama}};
+constexpr Algorithm panama_names[] = {{panama}};
 
 // As many results arrive as this rank has sent packets; half of the room is for what it did not
 // read yet. How much of that is used is for the switches and the network to say.
 constexpr AutomaticWindow automatic_window{sizeof(wire::PanamaHeader), 2, 4096};
 
-constexpr auto advice =
+constexpr auto panama_advice =
     "see that TRIBUTARY_JOB and TRIBUTARY_TREES are those of 'tributaryctl fabric show', that "
     "every rank is behind its own port of the trees, and that the switches take packets as large "
     "as the hosts' MTU (TRIBUTARY_MTU)";
@@ -39,7 +39,7 @@ Result<Choice> choose(const CommunicatorOptions& options, const PanamaCollective
   const auto& plan = machine.plan();
   if (observation.failed != 0) {
     return fall_back(options, start, why_not("the aggregation trees do not answer", observation),
-                     advice);
+                     panama_advice);
   }
   auto notice = start + "panama over " + std::to_string(plan.trees.size()) +
                 (plan.trees.size() == 1 ? " tree" : " trees");
@@ -131,7 +131,7 @@ namespace tributary::panama {
 extern const host::HostProtocol host_protocol;
 constexpr host::HostProtocol host_protocol{
     .name = host::panama,
-    .algorithms = host::known_as,
+    .algorithms = host::panama_names,
     .parameters = host::panama_parameters,
     .udp_ports = {wire::panama_udp_port, wire::panama_udp_port},
     .configured = host::is_configured_panama,

@@ -9,7 +9,7 @@ namespace tributary::host {
 namespace {
 
 // So many inquiries may wait for an answer; whoever asked for more asks again.
-constexpr std::size_t asked_max = 1024;
+constexpr std::size_t panama_asked_max = 1024;
 
 std::uint64_t salt_of(const Job& job, std::size_t tree) {
   const auto rank = wire::mix_key((std::uint64_t{job.id} << 32) | job.rank, 1);
@@ -188,7 +188,7 @@ void PanamaCollectives::keep(const wire::PanamaHeader& header, wire::Bytes paylo
 }
 
 Verdict PanamaCollectives::note_inquiry(const wire::PanamaHeader& header) {
-  if (asked_.size() >= asked_max) {
+  if (asked_.size() >= panama_asked_max) {
     return Verdict::early;
   }
   asked_.push_back({run_, header.epoch.value(), header.tree.value(), header.vid.value()});
