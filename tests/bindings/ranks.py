@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Ranks as processes on the loopback: a script runs itself once for each, with the name of a case."""
 
+import contextlib
 import dataclasses
 import os
 import pathlib
+import random
 import socket
 import subprocess
 import sys
@@ -33,9 +35,12 @@ class Ended:
 
 
 def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    """One that the system gives no connection of its own accord: ranks may meet there a second time."""
+    while True:
+        port = random.randrange(20000, 32000)
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
 
 
 def environment(rank: int, size: int, port: int) -> dict[str, str]:
