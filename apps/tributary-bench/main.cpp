@@ -181,8 +181,11 @@ int bench(int argc, char** argv) {
   if (auto done = run.all(); !done) {
     return failed(done.error());
   }
-  const bool is_written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
-  return is_written && run.wrong() == 0 ? 0 : apps::exit_failed;
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+    return failed(
+        {Error::Code::internal, "the report cannot be written to standard output in full"});
+  }
+  return run.wrong() == 0 ? 0 : apps::exit_failed;
 }
 
 }  // namespace
