@@ -141,7 +141,7 @@ class Pktgen(unittest.TestCase):
 
     def check_sums(self, *options):
         with self.daemon(ROUTER, device=self.memif_server()):
-            found = self.document("canary", *self.memif(), "--rate", "50kpps", "--duration", "2s",
+            found = self.document("canary", *self.memif(), "--rate", "50kpps", "--duration", "1s",
                                   *options)
             self.assertGreater(self.figure("contributions_total"), 0)
             self.assertGreater(self.figure("results_total"), 0)
@@ -173,7 +173,7 @@ class Pktgen(unittest.TestCase):
                  for word in ("--port", f"memif={self.directory}/{name}.sock,role=client")]
         with self.daemon(BRIDGED_PANAMA, trees=trees):
             found = self.document("panama", *ports, "--workers", "2", "--jobs", jobs, "--trees", "2",
-                                  "--collective", "100", "--rate", "20kpps", "--duration", "2s",
+                                  "--collective", "100", "--rate", "20kpps", "--duration", "1s",
                                   *options)
             self.assertGreater(self.figure("contributions_total"), 0)
             self.assertEqual(self.figure("over_cap_total"), 0)
@@ -253,7 +253,7 @@ class Pktgen(unittest.TestCase):
                  ("--port", f"memif={self.directory}/w{worker}.sock,role=client,"
                             f"address=10.0.{worker}.1")]
         return self.document("netreduce", *ports, "--workers", "4", "--message-packets", "32",
-                             "--rate", "20kpps", "--duration", "2s")
+                             "--rate", "20kpps", "--duration", "1s")
 
     def check_netreduce(self, found: dict):
         trial = found["trials"][0]
