@@ -9,8 +9,8 @@ from lablib import LabError
 
 from . import processes
 
-# Fewer packets than these give no share: their bursts began before, or end afterwards.
-ENOUGH = 10_000
+# Fewer packets than these give no share: their bursts, of up to 512, began before, or end afterwards.
+ENOUGH = 50_000
 _PATIENCE_S = 60.0
 
 
