@@ -40,8 +40,9 @@ void FlareEngine::accept(Incoming& in, std::uint64_t children) {
   if (!tree.add(slot, header, children, in.packet)) {
     if (slot.arrived == 0) {
       tree.clear(slot);
+      return in.drop(DropReason::no_buffer);
     }
-    return in.drop(DropReason::no_buffer);
+    return in.drop(wire::is_handler(header.op) ? DropReason::no_handler : DropReason::no_buffer);
   }
   ++tree.counters.contributions;
   in.absorb();

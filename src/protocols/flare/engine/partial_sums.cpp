@@ -59,9 +59,10 @@ void FlareEngine::pass_on(engine::Arrival& arrival, const Place& place, const Bu
 }
 
 // Returns whether others are to come, so that the packet is no partial sum by itself. Its header,
-// which nobody has checked, is believed here in two things if it comes from a child's address: its
-// block and run, by which it waits with others at no cost but time, and its window, by which the
-// owner was found, so that the slot is none of this core's own blocks.
+// which nobody has checked, is believed here in three things if it comes from a child's address: its
+// block and run, by which it waits with others at no cost but time, its window, by which the owner
+// was found, so that the slot is none of this core's own blocks, and that it was sent before: the
+// owner has an answer.
 bool FlareEngine::is_worth_gathering(const engine::Arrival& arrival, const Place& place,
                                      const Burst& burst) {
   if (place.slot == nullptr || place.tree->partials() == nullptr) {
@@ -80,6 +81,9 @@ bool FlareEngine::is_worth_gathering(const engine::Arrival& arrival, const Place
   const auto block = header.block.value();
   const auto others = partials.usual(block) & ~(std::uint64_t{1} << child);
   partials.note(block, child);
+  if (header.retransmission()) {
+    return false;
+  }
   if (slot.is_of(block, header.run.value())) {
     return slot.state == Slot::State::partial && !slot.has(child);
   }

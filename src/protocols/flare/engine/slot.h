@@ -29,8 +29,6 @@ struct Slot {
     passed,   // their sum went to the owner, and what else comes goes there as it is
   };
   State state = State::free;
-  // Returns whether another core owns the block: it is that one's to say when its run is over.
-  bool is_elsewhere() const { return state == State::partial || state == State::passed; }
   // Summed: this is what the block is above, where the sum cannot be in it.
   std::optional<BlockKind> refused;
   std::uint64_t block = 0;

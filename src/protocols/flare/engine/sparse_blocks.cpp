@@ -67,7 +67,6 @@ void SparseBlocks::begin(SparseSlot& slot, const wire::FlareSparseHeader& header
   slot.block = header.block.value();
   slot.asked = false;
   slot.since = now;
-  slot.told = {};
   slot.header = common_part_of(header);
   gathering_high_water_ = std::max(gathering_high_water_, ++gathering_);
   forget_contributions(slot);

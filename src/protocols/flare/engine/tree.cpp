@@ -110,10 +110,7 @@ void Tree::rest() {
 void Tree::let_go() {
   for (std::size_t word = 0; word < taken_.size(); ++word) {
     for (auto bits = taken_[word]; bits != 0; bits &= bits - 1) {
-      auto& slot = slots_[word * 64 + static_cast<std::size_t>(std::countr_zero(bits))];
-      if (!slot.is_elsewhere()) {
-        clear(slot);
-      }
+      clear(slots_[word * 64 + static_cast<std::size_t>(std::countr_zero(bits))]);
     }
   }
   if (sparse_ != nullptr) {
@@ -137,17 +134,16 @@ bool Tree::fits(const Slot& slot, const wire::FlareHeader& header, std::uint64_t
 
 void Tree::begin(Slot& slot, const wire::FlareHeader& header, Time now) {
   start(slot, header, now);
+  note_taken(slot);
   slot.state = Slot::State::gathering;
   gathering_high_water_ = std::max(gathering_high_water_, ++gathering_);
 }
 
 void Tree::start(Slot& slot, const wire::FlareHeader& header, Time now) {
   clear(slot);
-  note_taken(slot);
   slot.block = header.block.value();
   slot.arrived = 0;
   slot.since = now;
-  slot.told = {};
   slot.header = header;
   slot.header.flags = wire::FlareHeader::current_version;
   slot.header.contributions = std::uint16_t{0};
@@ -218,7 +214,6 @@ PacketPtr Tree::take_partial(Slot& slot) {
 
 void Tree::pass(Slot& slot, const wire::FlareHeader& header) {
   clear(slot);
-  note_taken(slot);
   slot.state = Slot::State::passed;
   slot.block = header.block.value();
   slot.header.run = header.run;

@@ -144,7 +144,7 @@ class Tree {
   WorkingMemory& memory_;
   Runs runs_;
   std::vector<Slot> slots_;           // by block; a power of two
-  std::vector<std::uint64_t> taken_;  // of them, a bit each: not free
+  std::vector<std::uint64_t> taken_;  // of them, a bit each: this core has its block
   std::size_t buffers_per_slot_;
   std::vector<Accumulator> buffers_;  // by slot
   std::unique_ptr<Partials> partials_;

@@ -87,6 +87,7 @@ void FlareCollectives::hold_back(Time now) {
     const auto end = std::max(made_ + plan_.window, blocks_.first);
     window_.hold(blocks_.index_of(end), now + pause_);
   }
+  made_before_ = made_;
   made_ = next_block_;
 }
 
@@ -103,7 +104,7 @@ void FlareCollectives::receive(std::span<const Arrival> burst, Time now) {
 void FlareCollectives::abandon() {
   if (std::exchange(running_, false)) {
     kept_.drop(blocks_.first, blocks_.end());
-    made_ = blocks_.first + window_.base();
+    made_ = window_.base() == 0 ? made_before_ : blocks_.first + window_.base();
   }
   if (sparse_) {
     sparse_->abandon();

@@ -98,7 +98,8 @@ class FlareCollectives final : public Machine {
   bool retaining_ = false;  // the collective is over, though not for all, perhaps
   FlareBlocks blocks_;      // of the collective that runs or ran last
   std::uint64_t next_block_ = 0;
-  std::uint64_t made_ = 0;  // behind the blocks of the last call that was not refused here
+  std::uint64_t made_ = 0;         // behind the blocks of the last call that was not refused here
+  std::uint64_t made_before_ = 0;  // the same before the call that runs or ran last
   std::uint64_t next_call_ = 0;
   std::deque<std::uint64_t> asked_;  // these blocks' results were asked for
   Deadline deadline_;

@@ -135,6 +135,14 @@ TEST_F(FlarePartialSums, OneGoesToTheOwnerWhenAllAreInThatUsuallyCome) {
   EXPECT_EQ(owner->harness.figure("contributions_total"), 5u);
 }
 
+TEST_F(FlarePartialSums, DoNotHideWhatIsSentAgain) {
+  start(root_of(4));
+  teach();
+  auto again = from(tree, 1, next_block);
+  again.retransmission = true;
+  EXPECT_EQ(by_other(again), (Went{.passed_on = 1})) << "the owner may have the result";
+}
+
 TEST_F(FlarePartialSums, MayBeAllThatThereIs) {
   start(root_of(3));
   for (PortIndex child = 0; child < 3; ++child) {

@@ -248,6 +248,21 @@ TEST(FlareCollectives, WhoGaveUpACallTakesNoSlotsThatOthersNeed) {
   EXPECT_GT(model.queue().size(), before) << "the others have had the time to ask";
 }
 
+TEST(FlareCollectives, WhoGaveUpTwoCallsTakesNoSlotsThatOthersNeed) {
+  FlareModel model({.ranks = 2, .window = 16});
+  Vectors given_up(2, 16 * 8, ElementType::i32, Operator::sum);
+  for (int call = 0; call < 2; ++call) {
+    model[0].begin(given_up.apart(0), model.now, {never, patience});
+    model.collect(0);
+    model[0].abandon();
+  }
+  const auto before = model.queue().size();
+  Vectors vectors(2, 16 * 40, ElementType::i32, Operator::sum);
+  model[0].begin(vectors.apart(0), model.now, {never, patience});
+  model.collect(0);
+  EXPECT_EQ(model.queue().size(), before);
+}
+
 TEST(FlareCollectives, AResultEndsTheCautionAfterARefusedCall) {
   FlareModel model({.ranks = 2, .window = 16});
   reduce_i32(model, 16 * 20);
