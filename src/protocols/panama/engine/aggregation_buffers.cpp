@@ -34,6 +34,7 @@ void AggregationBuffers::release_waiting(Tree& tree, Row& row) {
 }
 
 void AggregationBuffers::evict_waiting(Tree& tree) {
+  evict_remade(tree);  // so that nothing is added up anew of which somebody may have a result
   for (std::uint64_t slot = 0; slot < tree.rows(); ++slot) {
     auto& row = tree.row(slot);
     release_waiting(tree, row);

@@ -138,9 +138,8 @@ TEST_F(FlarePartialSums, OneGoesToTheOwnerWhenAllAreInThatUsuallyCome) {
 TEST_F(FlarePartialSums, DoNotHideWhatIsSentAgain) {
   start(root_of(4));
   teach();
-  auto again = from(tree, 1, next_block);
-  again.retransmission = true;
-  EXPECT_EQ(by_other(again), (Went{.passed_on = 1})) << "the owner may have the result";
+  EXPECT_EQ(by_other(again(from(tree, 1, next_block))), (Went{.passed_on = 1}))
+      << "the owner may have the result";
 }
 
 TEST_F(FlarePartialSums, MayBeAllThatThereIs) {
