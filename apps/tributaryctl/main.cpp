@@ -79,6 +79,7 @@ struct CommandLine {
     command.add_option("--switch", list.switch_name, "Only rows of this switch")->type_name("NAME");
     command.add_option("--limit", list.limit, "At most so many rows")
         ->type_name("N")
+        ->check(whole_number().description(""))
         ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{10000}))
         ->capture_default_str();
   }
@@ -245,6 +246,7 @@ struct CommandLine {
     for (CLI::App* const command : {load, unload}) {
       command->add_option("NUMBER", handler.number, "The same on all switches and ranks")
           ->required()
+          ->check(whole_number().description(""))
           ->check(CLI::Range(0u, tributary::wire::handlers_max - 1));
     }
     load->add_option("FILE", handler.file,

@@ -201,6 +201,9 @@ tl::expected<nlohmann::json, CallError> Client::call(const std::string& method,
     } else if (errno == EAGAIN) {
       if (!ready(fd_.get(), POLLOUT, deadline)) {
         shutdown(fd_.get(), SHUT_RDWR);  // the rest of the request would be missing
+        if (child_ > 0) {
+          kill(-child_, SIGTERM);  // nobody is to wait for it
+        }
         return call_error(Kind::timeout, timeout_text(timeout_));
       }
     } else if (errno != EINTR) {

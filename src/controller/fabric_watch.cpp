@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "controller/fabric_texts.h"
-#include "controller/plan.h"
 
 namespace tributary::controller {
 namespace {
@@ -79,6 +78,7 @@ FabricWatch::Jobs FabricWatch::ended_jobs(const LiveFabric& live) {
   Jobs ended;
   for (const auto job : gone) {
     told_.erase(job);  // whoever ends a job may take its file away
+    trees_.erase(job);
     if (live.all_answer() && !installed.contains(job)) {
       known_.erase(job);
     } else if (gone_before_.contains(job)) {
@@ -97,7 +97,7 @@ void FabricWatch::bring_about(LiveFabric& live, Look& look) {
   look.seeds = std::move(seeds.changes);
   append(look.problems, seeds.problems);
   const auto plan = make_plan(file_, live, false, Trees::keep_number,
-                              objections_.at(circumstances_of(file_, live)));
+                              objections_.at(circumstances_of(file_, live)), trees_);
   objections_.note(plan.objections);
   append(look.problems, errors_of(file_, plan.placement.refusals));
   look.detours = detour_texts(file_, plan);
@@ -111,6 +111,7 @@ void FabricWatch::bring_about(LiveFabric& live, Look& look) {
       continue;  // it keeps what it has
     }
     if (change(placed.id, parts, live, look)) {
+      trees_[placed.id] = placed.trees.size();
       tell_workers(i, placed, look);
     }
     if (file_.jobs[i].trees != 0 && file_.jobs[i].trees != placed.trees.size()) {
@@ -142,6 +143,7 @@ bool FabricWatch::change(std::uint32_t job, const std::vector<PlacedPart>& wante
                          Look& look) {
   const auto changes = changes_between(live.changeable(), wanted, {job});
   if (changes.empty()) {
+    refused_.erase(job);
     return true;
   }
   const auto known = refused_.find(job);

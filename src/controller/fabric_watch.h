@@ -15,6 +15,7 @@
 #include "control/tree_support.h"
 #include "controller/fabric_file.h"
 #include "controller/live_fabric.h"
+#include "controller/plan.h"
 #include "controller/standing_objections.h"
 #include "controller/topology.h"
 
@@ -69,6 +70,7 @@ class FabricWatch {
   Jobs gone_before_;              // those of them that were not in the file at the last look
   std::set<std::string> silent_;  // switches that did not answer at the last look
   std::map<std::uint32_t, Refused> refused_;
+  TreeCounts trees_;                                    // that the switches have
   std::map<std::uint32_t, control::Environment> told_;  // by job: what its workers were told
 };
 

@@ -87,7 +87,14 @@ class Placement {
                         " disjoint " + (roots.size() == 1 ? "root: " : "roots: ") + names(roots),
                     "at most trees = " + std::to_string(roots.size()) + unusable_text(job, "; "));
     }
-    return place_trees(job, terminals, roots);
+    const auto load = load_;
+    const auto groups = groups_;
+    auto placed = place_trees(job, terminals, roots);
+    if (!placed) {  // its first trees take nothing from other jobs
+      load_ = load;
+      groups_ = groups;
+    }
+    return placed;
   }
 
  private:

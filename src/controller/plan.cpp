@@ -20,11 +20,15 @@ std::map<std::string, std::vector<std::size_t>> jobs_by_engine(const FabricFile&
   return engines;
 }
 
-// Counts the trees that have a root: the others are what a switch that was gone has left.
-std::size_t trees_of(const std::vector<PlacedPart>& installed, const Job& job) {
+// Counts the trees that have a root, or that the job is known to have had: the others are what a
+// switch that was gone has left.
+std::size_t trees_of(const std::vector<PlacedPart>& installed, const Job& job,
+                     const TreeCounts& before) {
+  const auto had = before.find(job.id);
   std::size_t count = 0;
   for (const PlacedPart& each : installed) {
-    if (each.part.job == job.id && each.part.engine == job.engine && !each.part.parent) {
+    if (each.part.job == job.id && each.part.engine == job.engine &&
+        (!each.part.parent || (had != before.end() && each.part.tree < had->second))) {
       count = std::max<std::size_t>(count, each.part.tree + 1u);
     }
   }
@@ -39,7 +43,8 @@ void add_new(std::vector<std::string>& all, const std::vector<std::string>& more
   }
 }
 
-Plan plan_once(const FabricFile& file, const LiveFabric& live, bool silent_usable, Trees trees) {
+Plan plan_once(const FabricFile& file, const LiveFabric& live, bool silent_usable, Trees trees,
+               const TreeCounts& before) {
   Plan plan;
   plan.placement.jobs.resize(file.jobs.size());
   for (const auto& [engine, places] : jobs_by_engine(file)) {
@@ -48,7 +53,7 @@ Plan plan_once(const FabricFile& file, const LiveFabric& live, bool silent_usabl
     for (const std::size_t place : places) {
       jobs.push_back(file.jobs[place]);
       if (trees == Trees::keep_number) {
-        jobs.back().trees_kept = trees_of(live.changeable(), jobs.back());
+        jobs.back().trees_kept = trees_of(live.changeable(), jobs.back(), before);
       }
     }
     auto placed = place_what_fits(topology, jobs, live.installed(), file.groups);
@@ -103,7 +108,7 @@ std::vector<Objection> Plan::detours() const {
 }
 
 Plan make_plan(const FabricFile& file, LiveFabric& live, bool silent_usable, Trees trees,
-               std::vector<Objection> known) {
+               std::vector<Objection> known, const TreeCounts& before) {
   const auto ask = [&live](std::size_t sw, const auto& jobs, const auto& parts) {
     return live.objection(sw, jobs, parts);
   };
@@ -113,7 +118,7 @@ Plan make_plan(const FabricFile& file, LiveFabric& live, bool silent_usable, Tre
     take_note(each, asked);
   }
   while (true) {
-    Plan plan = plan_once(asked, live, silent_usable, trees);
+    Plan plan = plan_once(asked, live, silent_usable, trees, before);
     // Each objection names a switch that its job had a tree on, and has none on from now on, so
     // they come to an end.
     const auto found =

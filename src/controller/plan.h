@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -32,11 +34,16 @@ enum class Trees : std::uint8_t {
   keep_number,  // its workers go on with those that they have
 };
 
+// Says by job how many trees its workers know.
+using TreeCounts = std::map<std::uint32_t, std::size_t>;
+
 // Makes a plan in which switches that do not answer are taken for good or for unusable. The others
 // are asked whether they would take their trees; those of a job go around one that would not, or
-// the job is refused. Where objections are known, nobody is asked for them.
+// the job is refused. Where objections are known, nobody is asked for them. A job that keeps its
+// number of trees keeps those of `before`, too, whose roots are gone.
 Plan make_plan(const FabricFile& file, LiveFabric& live, bool silent_usable,
-               Trees trees = Trees::as_the_file_says, std::vector<Objection> known = {});
+               Trees trees = Trees::as_the_file_says, std::vector<Objection> known = {},
+               const TreeCounts& before = {});
 
 // Returns what the workers of a job are to be started with.
 control::Environment environment_of(const FabricFile& file, std::size_t job,

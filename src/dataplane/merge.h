@@ -47,18 +47,19 @@ void keep_better(std::map<Key, Row>& rows, const Key& key, const Row& row, Bette
   }
 }
 
-// Blocks that wait are listed once: by switch, engine, job, whether it is sparse, and number.
-using StallKey = std::tuple<std::size_t, std::string, std::uint32_t, bool, std::uint32_t>;
+// Blocks that wait are listed once: by switch, engine, job, tree, whether it is sparse, and number.
+using StallKey =
+    std::tuple<std::size_t, std::string, std::uint32_t, wire::Ipv4Address, bool, std::uint32_t>;
 using Stalls = std::map<StallKey, engine::StallStatus>;
 
 // Attempts at one block may belong to different cores: the one that tells more is kept.
 inline void merge_stall(Stalls& stalls, std::size_t switch_index, const std::string& engine,
                         const engine::StallStatus& stall) {
-  keep_better(stalls, StallKey{switch_index, engine, stall.job, stall.sparse, stall.block}, stall,
-              [](const engine::StallStatus& a, const engine::StallStatus& b) {
-                return std::make_tuple(a.missing.empty(), b.attempt) <
-                       std::make_tuple(b.missing.empty(), a.attempt);
-              });
+  const StallKey key{switch_index, engine, stall.job, stall.group, stall.sparse, stall.block};
+  keep_better(stalls, key, stall, [](const engine::StallStatus& a, const engine::StallStatus& b) {
+    return std::make_tuple(a.missing.empty(), b.attempt) <
+           std::make_tuple(b.missing.empty(), a.attempt);
+  });
 }
 
 }  // namespace tributary::dataplane

@@ -75,6 +75,7 @@ struct StallStatus {
   std::vector<std::uint16_t> missing;      // ranks that have not contributed; empty: unknown
   std::vector<PortIndex> missing_ports{};  // ports behind which somebody has not; empty: unknown
   bool sparse = false;                     // as in DescriptorStatus
+  wire::Ipv4Address group{};               // of the tree, for engines whose jobs have several
 };
 
 // A TreeStatus describes one aggregation tree that is installed here, for engines whose trees are

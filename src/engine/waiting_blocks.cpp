@@ -30,6 +30,7 @@ StallStatus stall_of(const TreePlace& place, const WaitingBlock& waiting, Time n
   row.leader = place.group;
   row.missing_ports = ports_of(place.children, all & ~waiting.arrived);
   row.sparse = waiting.sparse;
+  row.group = place.group;
   return row;
 }
 

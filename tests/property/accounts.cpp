@@ -41,10 +41,13 @@ std::uint64_t sum(const VirtualFabric& fabric, std::string_view engine,
 
 template <typename Wanted>
 std::uint64_t drops(const VirtualFabric& fabric, Wanted wanted) {
+  const auto ledgers = fabric.ledgers();
   std::uint64_t total = 0;
   for (const auto& [reason, name] : protocols::drop_reasons()) {
-    for (const auto& ledger : fabric.ledgers()) {
-      total += wanted(name) ? ledger.dropped(reason) : 0;
+    if (wanted(name)) {
+      for (const auto& ledger : ledgers) {
+        total += ledger.dropped(reason);
+      }
     }
   }
   return total;

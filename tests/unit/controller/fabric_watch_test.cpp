@@ -75,8 +75,7 @@ class FabricWatchTest : public testing::Test {
     spine1_.start();
   }
 
-  // Each of the jobs has one tree.
-  LoadedFabric file(const Ids& jobs) const {
+  LoadedFabric file(const Ids& jobs, int trees = 1) const {
     std::string text = "version = 1\n";
     for (const std::string sw : {"leaf1", "leaf2", "spine1", "spine2"}) {
       text += "[[switch]]\nname = \"" + sw + "\"\ncontrol = \"" +
@@ -91,7 +90,7 @@ class FabricWatchTest : public testing::Test {
     }
     for (const auto job : jobs) {
       text += "[[job]]\nid = " + std::to_string(job) +
-              "\nhosts = [\"leaf1h\", \"leaf2h\"]\ntrees = 1\n";
+              "\nhosts = [\"leaf1h\", \"leaf2h\"]\ntrees = " + std::to_string(trees) + "\n";
     }
     return parse_fabric(text, "fabric.toml");
   }
@@ -143,6 +142,14 @@ TEST_F(FabricWatchTest, JobsThatAreNewInTheFileArePlaced) {
   EXPECT_THAT(second.problems, IsEmpty());
   EXPECT_THAT(switches_with(8), ElementsAre("leaf1", "leaf2", "spine2"));
   EXPECT_THAT(look({7, 8}).changed, IsEmpty());
+}
+
+TEST_F(FabricWatchTest, AJobKeepsItsTreesWhenTheRootOfTheLastOneHasForgottenIt) {
+  watch().look(file({7}, 2));
+  EXPECT_EQ(switches_with(7).size(), 6u);
+  others_.backend.installed.erase("spine2");  // as where it is started again
+  EXPECT_THAT(watch().look(file({7}, 2)).problems, IsEmpty());
+  EXPECT_EQ(switches_with(7).size(), 6u);
 }
 
 TEST_F(FabricWatchTest, AJobThatLeftTheFileIsRemovedAtTheSecondLookWithoutIt) {

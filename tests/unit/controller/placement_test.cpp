@@ -374,6 +374,17 @@ TEST(Placement, what_fits_has_a_place_beside_what_does_not) {
   EXPECT_EQ(roots(topology, result.jobs[1]), (Names{"spine1", "spine2"}));
 }
 
+TEST(Placement, a_job_that_has_no_place_for_its_second_tree_takes_none_for_its_first) {
+  auto topology = two_levels(2, 2, 2);
+  topology.switches[0].trees_max = 1;
+  const std::vector<Job> jobs = {job_of(7, all_hosts(topology), 2),
+                                 job_of(8, all_hosts(topology), 1)};
+  const auto result = place_what_fits(topology, jobs, {}, test_groups);
+  ASSERT_EQ(result.refusals.size(), 1u);
+  EXPECT_EQ(result.refusals[0].job, 7u);
+  EXPECT_EQ(result.jobs[1].trees.size(), 1u);
+}
+
 TEST(Placement, a_worker_behind_a_port_that_is_down_is_refused) {
   auto topology = two_levels(2, 1, 2);
   topology.hosts[1].unusable = "leaf1:h1 is down";

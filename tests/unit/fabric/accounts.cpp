@@ -27,9 +27,10 @@ std::uint64_t bypassed(const Figures& figures) {
 }
 
 std::uint64_t canary_drops(const VirtualFabric& fabric) {
+  const auto ledgers = fabric.ledgers();
   std::uint64_t total = 0;
   for (const auto& [reason, name] : protocols::drop_reasons()) {
-    for (const auto& ledger : fabric.ledgers()) {
+    for (const auto& ledger : ledgers) {
       total += name.starts_with("canary_") ? ledger.dropped(reason) : 0;
     }
   }

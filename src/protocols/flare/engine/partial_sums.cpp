@@ -59,10 +59,10 @@ void FlareEngine::pass_on(engine::Arrival& arrival, const Place& place, const Bu
 }
 
 // Returns whether others are to come, so that the packet is no partial sum by itself. Its header,
-// which nobody has checked, is believed here in three things if it comes from a child's address: its
-// block and run, by which it waits with others at no cost but time, its window, by which the owner
-// was found, so that the slot is none of this core's own blocks, and that it was sent before: the
-// owner has an answer.
+// which nobody has checked, is believed here in three things if it comes from a child's address:
+// its block and run, by which it waits with others at no cost but time, its window, by which the
+// owner was found, so that the slot is none of this core's own blocks, and that it was sent before:
+// the owner has an answer.
 bool FlareEngine::is_worth_gathering(const engine::Arrival& arrival, const Place& place,
                                      const Burst& burst) {
   if (place.slot == nullptr || place.tree->partials() == nullptr) {
