@@ -157,19 +157,23 @@ void Dataplane::set_core_patience(std::chrono::milliseconds patience) {
 }
 
 control::Outcome Dataplane::on_cores(const std::function<void(Core&, Time)>& action) {
+  // A core that is late does not keep the others from knowing.
+  constexpr auto least_patience = std::chrono::milliseconds(50);
   const auto end = std::chrono::steady_clock::now() + core_patience_;
+  control::Outcome outcome;
   for (std::size_t i = 0; i < cores_.size(); ++i) {
     const auto bound = [&](Time now) { action(*cores_[i], now); };
     if (!running_) {
       bound(Time{});
-    } else if (!cores_[i]->mailbox().run(bound, time_until(end))) {
-      return tl::unexpected(fmt::format(
+    } else if (!cores_[i]->mailbox().run(bound, std::max(time_until(end), least_patience)) &&
+               outcome) {
+      outcome = tl::unexpected(fmt::format(
           "the packet core on CPU {} did not answer within {}; do it again, and if that "
           "does not help see what else runs on that CPU (`top -H`)",
           config_.cores[i], core_patience_));
     }
   }
-  return {};
+  return outcome;
 }
 
 void Dataplane::drain(std::chrono::milliseconds bound) {

@@ -85,8 +85,8 @@ class Dataplane final : public control::Backend {
   void make_cores();
   void stop();
   // Runs `action` for every core, on its own thread and between its bursts, or here, while the
-  // cores do not run. The error names the core that did not answer in time, and so did not run it;
-  // those behind it were not asked.
+  // cores do not run. The error names the first core that did not answer in time, and so did not
+  // run it; all others were asked.
   control::Outcome on_cores(const std::function<void(Core&, Time)>& action);
   // Returns what a reload would put in force, or why it cannot.
   tl::expected<control::DaemonConfig, std::string> merged_with(

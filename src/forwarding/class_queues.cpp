@@ -115,9 +115,11 @@ PacketPtr ClassQueues::take_to_send(Queue& queue) {
   queue.counters.tx_packets += 1;
   queue.counters.tx_bytes += bytes;
   if (queue.shaper.on()) {
-    const auto ready = std::max(packet->queued_at, queue.shaper.opens());
-    queue.shaper.occupy(bytes, packet->queued_at);
-    packet->queued_at = ready;
+    // What the neighbour had stopped did not keep the line busy.
+    const auto opened = gate_ != nullptr ? gate_->opened() : Time{};
+    const auto since = std::max(packet->queued_at, opened);
+    packet->queued_at = std::max(since, queue.shaper.opens());
+    queue.shaper.occupy(bytes, since);
   }
   return packet;
 }
@@ -206,7 +208,8 @@ void ClassQueues::inherit(const ClassQueues& other) {
                      [&](const Queue& before) { return before.config.name == queue.config.name; });
     if (same != other.queues_.end()) {
       queue.counters = same->counters;
-      queue.mark_debt = same->mark_debt;
+      const auto ramp = queue.config.ecn_ramp_packets;
+      queue.mark_debt = ramp == 0 ? 0 : same->mark_debt % ramp;
       queue.shaper = same->shaper;
       queue.shaper.configure(queue.config.rate_bps);
     }

@@ -27,7 +27,11 @@ void EgressQueue::configure(const QueueConfig& config) {
 
 void EgressQueue::guard(std::span<PortBuffer> buffers, PortIndex port, const FlowPlan& plan) {
   auto frames = take_all();
+  const auto before = std::move(gate_);
   gate_ = plan.active() ? std::make_unique<FlowGate>(buffers, port, plan) : nullptr;
+  if (gate_ != nullptr && before != nullptr) {
+    gate_->inherit(*before);
+  }
   put_back(std::move(frames));
 }
 
@@ -73,15 +77,10 @@ void EgressQueue::count_buffers() {
 }
 
 PacketList EgressQueue::take_all() {
-  PacketList all;
   if (gate_ != nullptr && classes_ == nullptr) {
-    gate_->open();
-    while (auto frame = gate_->next(waiting_)) {
-      all.push(std::move(frame));
-    }
-    return all;
+    return gate_->take_all(waiting_);
   }
-  all = std::move(waiting_);
+  auto all = std::move(waiting_);
   if (classes_ != nullptr) {
     all.append(classes_->take_all());
   }

@@ -86,6 +86,23 @@ void FlowGate::look(Time now, PauseCounters& counters) {
   looked_ = now;
 }
 
+void FlowGate::inherit(const FlowGate& before) {
+  stopped_ = before.stopped_;
+  stopped_since_ = before.stopped_since_;
+  opened_ = before.opened_;
+  looked_ = before.looked_;
+}
+
+PacketList FlowGate::take_all(PacketList& waiting) {
+  const auto stopped = std::exchange(stopped_, PriorityBits{0});
+  PacketList all;
+  while (auto frame = next(waiting)) {
+    all.push(std::move(frame));
+  }
+  stopped_ = stopped;
+  return all;
+}
+
 std::size_t FlowGate::oldest_aside() const {
   std::size_t oldest = none;
   for (std::size_t priority = 0; aside_packets_ > 0 && priority < none; ++priority) {

@@ -54,8 +54,10 @@ class FlowGate {
 
   // Takes note of what the neighbour wants now.
   void look(Time now, PauseCounters& counters);
-  // Lets all classes go, as far as this gate is asked, until the next look().
-  void open() { stopped_ = 0; }
+  // Goes on from another gate of the port: what is stopped has been so for as long.
+  void inherit(const FlowGate& before);
+  // Returns all frames, as if none were stopped, discharged; they are from `waiting` as well.
+  PacketList take_all(PacketList& waiting);
   // Returns the next frame that may go, discharged, or null. It takes frames from `waiting`, and
   // puts aside those that may not go.
   PacketPtr next(PacketList& waiting);

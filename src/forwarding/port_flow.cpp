@@ -23,8 +23,12 @@ PacketPtr PortFlow::speak(Time now) {
   if (place_.pool == nullptr) {
     return nullptr;
   }
+  const auto before = speaker_;
   const auto pause = speaker_.poll(buffer(), now);
   auto frame = pause ? place_.pool->allocate() : nullptr;
+  if (pause && !frame) {
+    speaker_ = before;  // it is still to be said
+  }
   if (frame) {
     const auto bytes = wire::make_pause(mac_, *pause);
     frame->length = static_cast<std::uint32_t>(bytes.size());

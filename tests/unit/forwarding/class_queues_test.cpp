@@ -394,6 +394,17 @@ TEST_F(LosslessClassTest, StopsWithAllOthersAtAPause) {
   EXPECT_EQ(drain(start + 10ms), (std::vector<int>{bulk, roce}));
 }
 
+TEST_F(LosslessClassTest, KeepsToItsRateWhenItIsNotStoppedAnyMore) {
+  auto config = ports_[0].queue;
+  config.rate_bps = 0;
+  config.classes[0].rate_bps = 8'000'000;
+  queue_.configure(config);
+  stop(0x08, start + 1s);
+  put(roce, 100);
+  EXPECT_TRUE(drain(start).empty());
+  EXPECT_LT(drain(start + 1s).size(), 50u) << "what was stopped did not keep the line busy";
+}
+
 TEST_F(LosslessClassTest, GoesOnByItsWeightWhenItIsNotStoppedAnyMore) {
   stop(0x08, start + 10ms);
   put(roce, 100);

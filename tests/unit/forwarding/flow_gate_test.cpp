@@ -115,9 +115,22 @@ TEST_F(FlowGates, OfferTheirDeadlineForWhatMayGo) {
   EXPECT_TRUE(gate.next(waiting_));
   silence(wire::all_classes, start + 60s);
   EXPECT_EQ(gate.deadline(waiting_, line), start + pause_watchdog) << "or it is overdue";
-  gate.open();
-  EXPECT_FALSE(gate.stopped());
-  EXPECT_TRUE(gate.next(waiting_));
+}
+
+TEST_F(FlowGates, GiveUpAllFramesAndGoOnCounting) {
+  auto before = gate(FlowControl::pfc);
+  put(before, frame(100, guarded));
+  silence(0x01, never);
+  before.look(start, counters_);
+  EXPECT_FALSE(before.next(waiting_));
+  auto frames = before.take_all(waiting_);
+  auto after = gate(FlowControl::pfc);
+  after.inherit(before);
+  put(after, frames.pop());
+  EXPECT_TRUE(frames.empty());
+  after.look(start + 4s, counters_);
+  EXPECT_FALSE(after.next(waiting_));
+  EXPECT_FALSE(after.overdue(start + pause_watchdog, waiting_).empty());
 }
 
 TEST_F(FlowGates, DropOnlyTheClassThatWasStoppedForTooLong) {
