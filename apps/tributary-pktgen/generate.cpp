@@ -145,7 +145,7 @@ int report_end(const Options& options, const traffic::Session& session,
                std::vector<PortCounters> ports, const Reports& reports) {
   Outcome outcome;
   outcome.trials = session.trials();
-  outcome.best = session.search() ? session.search()->best() : nullptr;
+  outcome.best = session.search() && !session.error() ? session.search()->best() : nullptr;
   outcome.ports = std::move(ports);
   for (const auto& device : options.devices) {
     outcome.port_names.push_back(dataplane::describe(device));

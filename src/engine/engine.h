@@ -35,6 +35,7 @@ struct Burst {
 struct Segment {
   std::uint32_t network = 0;  // host order
   std::uint32_t mask = 0;
+  bool over_ipv6 = false;
 
   bool contains(wire::Ipv4Address address) const { return (address.value() & mask) == network; }
 };
@@ -49,9 +50,10 @@ struct SwitchIdentity {
   unsigned cores = 1;  // how many share the switch; each has an engine
 
   // Returns whether no router lies between the switch and `host`.
-  bool is_last_hop(wire::Ipv4Address host) const {
-    return std::any_of(segments.begin(), segments.end(),
-                       [host](const Segment& segment) { return segment.contains(host); });
+  bool is_last_hop(wire::Ipv4Address host, bool over_ipv6) const {
+    return std::any_of(segments.begin(), segments.end(), [&](const Segment& segment) {
+      return segment.over_ipv6 == over_ipv6 && segment.contains(host);
+    });
   }
 };
 

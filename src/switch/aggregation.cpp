@@ -26,7 +26,7 @@ std::vector<engine::Segment> segments_of(const SwitchConfig& config) {
       const auto own = wire::EmbeddingPrefix::embedded_in(port.address6->address);
       const auto mask =
           forwarding::prefix_mask(port.address6->length - wire::EmbeddingPrefix::length);
-      segments.push_back({own.value() & mask, mask});
+      segments.push_back({own.value() & mask, mask, true});
     }
   }
   return segments;

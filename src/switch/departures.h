@@ -52,7 +52,7 @@ class Departures {
     const auto& frame = departure.frame;
     if (frame.ethernet == nullptr) {
       outlet_.drop(std::move(packet), DropReason::truncated, account);
-    } else if (frame.ipv4 == nullptr && departure.path) {
+    } else if (frame.ipv4 == nullptr && departure.path && !comes_from_apart(*packet)) {
       router_.forward_raw(std::move(packet), *departure.path, account, now);
     } else if (is_bridged(*packet, frame, now)) {
       bridge(departure, account, now);
@@ -61,7 +61,7 @@ class Departures {
       route6(departure, account, now);
     } else if (frame.ipv4 == nullptr) {
       route6(departure, account, now);
-    } else if ((departure.received || departure.resumed) && !speaks_ipv4(*packet)) {
+    } else if (comes_from_apart(*packet)) {
       outlet_.drop(std::move(packet), DropReason::local_unserved, account);
     } else if (departure.resumed && frame.ipv4->ttl <= 1) {
       outlet_.drop(std::move(packet), DropReason::ttl_exceeded, account);
@@ -134,10 +134,11 @@ class Departures {
     }
   }
 
-  // Nothing is routed from an interface without an address, whatever an engine claims.
-  bool speaks_ipv4(const Packet& packet) const {
+  // Nothing is routed from an interface without an address, whatever an engine claims, nor is a sum
+  // that began there.
+  bool comes_from_apart(const Packet& packet) const {
     return packet.ingress < interfaces_.count() &&
-           interfaces_.address(interfaces_.interface_of(packet)).has_value();
+           !interfaces_.address(interfaces_.interface_of(packet)).has_value();
   }
   // A frame that came in by the bridge for another host's MAC address stays on the bridge.
   bool is_bridged(const Packet& packet, const engine::Frame& frame, Time now) const {

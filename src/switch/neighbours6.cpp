@@ -191,12 +191,23 @@ void Neighbours6::answer(const Message& question, PortIndex interface, Time now)
 }
 
 void Neighbours6::announce(PortIndex interface, Time now) {
-  if (const auto& own = interfaces_.address6(interface)) {
-    send_message({wire::Icmp6Header::neighbour_advertisement,
-                  NeighbourMessage::is_router | NeighbourMessage::overrides,
-                  wire::LinkAddressOption::of_target, own->address, wire::all_nodes, own->address},
-                 interface, wire::group_mac_of(wire::all_nodes), now);
+  const auto& own = interfaces_.address6(interface);
+  if (!own) {
+    return;
   }
+  announce(own->address, interface, now);
+  const auto& of_switch = interfaces_.switch_address6();
+  if (of_switch && *of_switch != own->address &&
+      forwarding::contains(prefix_of(*own), *of_switch)) {
+    announce(*of_switch, interface, now);
+  }
+}
+
+void Neighbours6::announce(const wire::IpAddress& address, PortIndex interface, Time now) {
+  send_message({wire::Icmp6Header::neighbour_advertisement,
+                NeighbourMessage::is_router | NeighbourMessage::overrides,
+                wire::LinkAddressOption::of_target, address, wire::all_nodes, address},
+               interface, wire::group_mac_of(wire::all_nodes), now);
 }
 
 void Neighbours6::send_message(const Statement& statement, PortIndex interface,

@@ -43,8 +43,9 @@ class Neighbours6 : public Resolver<wire::IpAddress> {
   bool receive(const Packet& frame, const Message& message, PortIndex interface, Time now);
   // Learns what another core learned from a frame.
   void learn_quietly(const Packet& frame, PortIndex interface, Time now);
-  // Tells everybody on an interface which address the switch has there, if it has one. The
-  // link-local address is not announced: it follows from the link-layer address, so that no other
+  // Tells everybody on an interface which address the switch has there, if it has one, and the one
+  // that embeds the switch's, if that is of the interface's prefix. The link-local address is not
+  // announced: it follows from the link-layer address, so that no other
   // can be remembered with it.
   void announce(PortIndex interface, Time now);
 
@@ -53,6 +54,7 @@ class Neighbours6 : public Resolver<wire::IpAddress> {
 
  private:
   void ask(const Question& question, Time now) override;
+  void announce(const wire::IpAddress& address, PortIndex interface, Time now);
 
   // A link-local address means another neighbour on another link, so in the table it has the
   // interface in the bits that are zero in it (RFC 4291, 2.5.6).

@@ -112,9 +112,13 @@ void Vlans::put_into(Packet& frame, std::uint16_t vid) {
   frame.vlan = with_priority(forwarding::priority_of(frame), vid);
 }
 
-std::uint16_t Vlans::control_of(const Packet& frame) const {
-  const auto priority =
-      priorities_ ? (*priorities_)[forwarding::codepoint_of(frame)] : forwarding::no_priority;
+// Behind two tags nobody sees the codepoint, and the queue takes it for 0.
+std::uint16_t Vlans::control_of(const Packet& frame, bool is_nested) const {
+  if (!priorities_) {
+    return frame.vlan;
+  }
+  const auto codepoint = is_nested ? std::uint8_t{0} : forwarding::codepoint_of(frame);
+  const auto priority = (*priorities_)[codepoint];
   return priority == forwarding::no_priority ? frame.vlan : with_priority(priority, frame.vlan);
 }
 
@@ -136,7 +140,7 @@ std::optional<DropReason> Vlans::leave(Packet& frame, PortIndex to) const {
     if (frame.offset < tag_bytes) {
       return DropReason::no_buffer;
     }
-    put_on_tag(frame, control_of(frame));
+    put_on_tag(frame, control_of(frame, has_tag(*header)));
   } else if (has_tag(*header)) {
     return DropReason::vlan_nested;
   }

@@ -55,7 +55,7 @@ class Vlans {
   };
 
   // Returns what the tag of a frame says that has none yet.
-  std::uint16_t control_of(const Packet& frame) const;
+  std::uint16_t control_of(const Packet& frame, bool is_nested) const;
 
   bool on_ = false;
   std::uint16_t own_ = 0;

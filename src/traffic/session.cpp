@@ -7,6 +7,11 @@
 #include "control/text.h"
 
 namespace tributary::traffic {
+namespace {
+
+constexpr auto unfinished_search = "stopped before the search was over: it has found no rate";
+
+}  // namespace
 
 Session::Session(const SessionPlan& plan, Neighbours& neighbours, Traffic& traffic)
     : plan_(plan), neighbours_(neighbours), traffic_(traffic) {
@@ -73,6 +78,9 @@ void Session::end_trial(Time now) {
   }
   trials_.push_back(std::move(result));
   done_ = stopped_ || !search_ || !search_->next();
+  if (stopped_ && search_ && search_->next()) {
+    error_ = unfinished_search;
+  }
   if (!done_) {
     trial_.reset();
     neighbours_.announce_again();  // RFC 2544, section 23: before each trial
@@ -86,7 +94,9 @@ void Session::stop(Time now) {
     return;
   }
   done_ = true;
-  if (trials_.empty()) {
+  if (search_) {
+    error_ = unfinished_search;
+  } else if (trials_.empty()) {
     error_ = "stopped before anything was measured";
   }
 }

@@ -61,7 +61,10 @@ int tributary_mpi_reduce_scatter(struct tributary_mpi_team* team, const void* in
   }
   bytes = elements.each * tributary_type_size(elements.type);
   sum = malloc(all / elements.each * bytes);
-  if (sum == NULL) {
+  if (sum == NULL) { /* the call fails here, and is counted, so that later ones stay in step */
+    posted =
+        tributary_iallreduce(team->comm, NULL, NULL, all, elements.type, elements.op, &request);
+    (void)tributary_mpi_finish(team, "reduce_scatter", posted, &request);
     return MPI_ERR_NO_MEM;
   }
   posted = tributary_iallreduce(team->comm, in == MPI_IN_PLACE ? out : in, sum, all, elements.type,
@@ -93,6 +96,7 @@ static int bcast_packed(struct tributary_mpi_team* team, void* inout, int count,
   int result = MPI_SUCCESS;
   void* packed = malloc((size_t)bytes);
   if (packed == NULL) {
+    (void)bcast_bytes(team, NULL, (size_t)bytes, root);
     return MPI_ERR_NO_MEM;
   }
   if (root == team->rank) {
@@ -100,6 +104,8 @@ static int bcast_packed(struct tributary_mpi_team* team, void* inout, int count,
   }
   if (result == MPI_SUCCESS) {
     result = bcast_bytes(team, packed, (size_t)bytes, root);
+  } else {
+    (void)bcast_bytes(team, NULL, (size_t)bytes, root);
   }
   if (result == MPI_SUCCESS && root != team->rank) {
     result = PMPI_Unpack(packed, bytes, &place, inout, count, type, MPI_COMM_SELF);

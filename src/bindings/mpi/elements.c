@@ -147,8 +147,11 @@ static bool float_of(int bytes, tributary_type* type) {
 static bool type_of(const struct type_row* row, tributary_type* type) {
   int bytes = 0;
   if (row->kind == PAIR) {
+    MPI_Aint begin = 0;
+    MPI_Aint extent = 0;
     *type = row->pair;
-    return true;
+    return PMPI_Type_get_extent(row->mpi, &begin, &extent) == MPI_SUCCESS && begin == 0 &&
+           (size_t)extent == tributary_type_size(row->pair);
   }
   if (PMPI_Type_size(row->mpi, &bytes) != MPI_SUCCESS) {
     return false;

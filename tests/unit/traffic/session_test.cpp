@@ -118,6 +118,22 @@ TEST(Session, StopsEarlyWithWhatThereIs) {
   EXPECT_EQ(session.trials()[0].loss(), 0);
 }
 
+TEST(Session, AStopLeavesASearchWithoutARate) {
+  test::Bench bench;
+  PlainTraffic traffic({*FrameSizes::parse("64"), {{0, 0}}, 1}, bench.stations, bench.neighbours,
+                       bench.pool);
+  SessionPlan plan;
+  plan.search.emplace().highest = {Rate::Unit::packets, 1e4};
+  plan.trial.duration = seconds(1);
+  Session session(plan, bench.neighbours, traffic);
+  const auto nothing = [](std::size_t, PacketPtr, Outbox&) {};
+  bench.run(session, nothing, microseconds(100), milliseconds(500));
+  session.stop(bench.now);
+  bench.run(session, nothing, microseconds(100), seconds(10));
+  ASSERT_TRUE(session.done());
+  EXPECT_TRUE(session.error());
+}
+
 TEST(Session, AStopEndsTheWaitForWhatIsLost) {
   test::Bench bench;
   PlainTraffic traffic({*FrameSizes::parse("64"), {{0, 0}}, 1}, bench.stations, bench.neighbours,

@@ -10,9 +10,11 @@ docs/operate/pytorch.md has the rest.
 """
 
 import atexit
+import fcntl
 import os
 import secrets
 import socket
+import struct
 import sys
 import weakref
 
@@ -28,11 +30,13 @@ __all__ = ["LooseOptimizer", "ProcessGroupTributary", "algorithm", "compress_bf1
 
 # An address that nobody has (RFC 5737): what is sent there goes by the interface to other machines.
 _ELSEWHERE = "192.0.2.1"
+_SIOCGIFADDR = 0x8915  # netdevice(7)
 # libtributary takes no longer time.
 _LONGEST_S = 1e8
 # With the time limit of each.
 _groups: "weakref.WeakKeyDictionary[ProcessGroupTributary, object]" = weakref.WeakKeyDictionary()
 _watches: "weakref.WeakSet[Watch]" = weakref.WeakSet()
+_made = False  # a communicator beside the groups
 
 
 def algorithm(group=None) -> str:
@@ -113,10 +117,11 @@ def loose_optimizer(optimizer: _torch.optim.Optimizer, communicator: Communicato
 
 def _communicator_of_all() -> tuple[Communicator, Watch]:
     """They meet at rank 0, of which the others hear by the default group; and who notices that one has ended."""
+    global _made
     place = [None]
     if _distributed.get_rank() == 0:
-        address = (os.environ.get("TRIBUTARY_LOCAL_ADDRESS") or _local_address() or
-                   _address_towards(_ELSEWHERE) or "127.0.0.1")
+        address = (os.environ.get("TRIBUTARY_LOCAL_ADDRESS") or _address_of(os.environ.get("TRIBUTARY_INTERFACE")) or
+                   _local_address() or _address_towards(_ELSEWHERE) or "127.0.0.1")
         with socket.socket() as probe:
             probe.bind((address, 0))
             place = [(*probe.getsockname(), secrets.token_hex(32))]
@@ -128,8 +133,9 @@ def _communicator_of_all() -> tuple[Communicator, Watch]:
     local_address = os.environ.get("TRIBUTARY_LOCAL_ADDRESS") or _local_address()
     limits = {name.removeprefix("TRIBUTARY_").lower(): value
               for name, value in _variables(timeout, local_address).items()}
-    # The job's number, and what was set up for it, are the default group's.
-    part = {"part": True} if world in _groups else {}
+    # The job's number, and what was set up for it, are the default group's, or the first one's made here.
+    part = {"part": True} if world in _groups or _made else {}
+    _made = True
     communicator = Communicator(rank=rank, world_size=size, master_addr=address, master_port=port, secret=secret,
                                 **limits, **part)
     store = _distributed.PrefixStore(f"sketches/{port}", _distributed.distributed_c10d._get_default_store())
@@ -150,6 +156,17 @@ def _local_address() -> str | None:
     """This machine's, where it sends what goes to the other ranks: the one towards MASTER_ADDR."""
     master = os.environ.get("MASTER_ADDR")
     return _address_towards(master) if master else None
+
+
+def _address_of(interface: str | None) -> str | None:
+    if not interface:
+        return None
+    try:
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
+            request = struct.pack("256s", interface.encode()[:15])
+            return socket.inet_ntoa(fcntl.ioctl(any_socket, _SIOCGIFADDR, request)[20:24])
+    except OSError:
+        return None
 
 
 def _address_towards(other: str) -> str | None:

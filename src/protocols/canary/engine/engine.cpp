@@ -165,7 +165,7 @@ void CanaryEngine::broadcast(PacketPtr packet, const Message& message, const Bur
     ++counters_.results;
     blocks_.jobs.add_result(block->job);
     patience_.learn(*block);
-    if (!block->root) {
+    if (!block->root && !packet->over_ipv6) {  // whose blocks go by other ways
       burst.actions.answer({path_of(block->key, block->shape.leader), message.congested()});
     }
   }

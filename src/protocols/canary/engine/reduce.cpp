@@ -69,7 +69,7 @@ void CanaryEngine::begin_block(Contribution in, const Burst& burst) {
   if (auto* reason = admission_.refusal(header.key(), share, burst.now)) {
     return bypass(in, *reason, burst);
   }
-  const bool root = self_.is_last_hop(header.destination);
+  const bool root = self_.is_last_hop(header.destination, in.packet->over_ipv6);
   const auto expectation = patience_.expectation(job, header.destination);
   const auto account = blocks_.jobs.find_or_add(job, seed_);
   const auto timeout = patience_.timeout(root, blocks_.tenants.held_by(share) == 0, expectation);
