@@ -16,8 +16,21 @@ inline constexpr std::size_t elements_max =
     std::numeric_limits<std::size_t>::max() / wire::element_bytes_max;
 
 // Tells whether the bytes of the buffers can be counted; those of a refused call perhaps cannot.
-inline bool is_sound(const Buffers& buffers) {
-  return wire::is_valid(buffers.type, buffers.op) && buffers.count <= elements_max;
+inline bool is_countable(const Buffers& buffers) {
+  return static_cast<std::size_t>(buffers.type) < wire::element_type_count &&
+         buffers.count <= elements_max;
+}
+
+// Returns a call in place of a refused one whose bytes cannot be counted: other ranks may have
+// begun theirs, so that it is counted.
+inline Call countable(Call call) {
+  auto& buffers = call.buffers;
+  if (static_cast<std::size_t>(buffers.type) >= wire::element_type_count) {
+    buffers.type = wire::ElementType::i8;
+    buffers.op = wire::Operator::bit_or;
+  }
+  buffers.count = buffers.count > elements_max ? 1 : buffers.count;
+  return call;
 }
 
 // Checks whether the arguments of a collective make sense on this rank; the error says which do

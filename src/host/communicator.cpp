@@ -174,7 +174,9 @@ Result<void> Communicator::run(const Call& call) {
 }
 Result<void> Communicator::run_within(const Call& call, const host::Deadline& until) {
   const auto by = state_->means_for(call);
-  auto done = state_->run_until(by, call, until);
+  auto mine = until;
+  mine.obey(&state_->aborted);
+  auto done = state_->run_until(by, call, mine);
   if (!state_->is_alone()) {
     state_->count(by, name(call), done.has_value(), state_->is_by_plan(by, call));
   }
@@ -182,6 +184,9 @@ Result<void> Communicator::run_within(const Call& call, const host::Deadline& un
 }
 void Communicator::leave_out(const Call& call) {
   state_->skip(state_->means_for(call), call);
+}
+void Communicator::leave_out_with_all(const Call& call) {
+  state_->skip(state_->means_for_all(call), call);
 }
 Result<void> Communicator::run_with_all(const Call& call) {
   return state_->run_counted(state_->means_for_all(call), call);

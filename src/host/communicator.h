@@ -256,6 +256,7 @@ class Communicator {
   Result<void> run_within(const host::Call& call, const host::Deadline& until);
   // Keeps this rank in step with the others, as if it had refused the call.
   void leave_out(const host::Call& call);
+  void leave_out_with_all(const host::Call& call);
 
   friend class CollectiveQueue;
   friend class GradientExchange;

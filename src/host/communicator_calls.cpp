@@ -126,18 +126,16 @@ void Communicator::State::skip_all(By by, host::Steps& steps, Nesting nesting) {
 
 // Counts a call that the others may have begun and this rank has not. Nobody begins a call without
 // elements, but for a barrier.
-void Communicator::State::skip(By by, const Call& call) {
+void Communicator::State::skip(By by, const Call& refused) {
   if (is_alone()) {
     return;
   }
+  const auto call = host::countable(refused);
   if (manner_of(call) != Manner::in_steps) {
     if (call.buffers.count != 0 || call.collective == Collective::barrier) {
       skip_whole(by, call);
     }
     return;
-  }
-  if (call.buffers.count > host::elements_max) {
-    return;  // the others have refused that as well
   }
   host::exact::Steps steps(call, options.rank, options.world_size, scratch);
   skip_all(by, steps, Nesting::inner);

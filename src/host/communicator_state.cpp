@@ -99,7 +99,7 @@ void Communicator::State::tell(const std::string& line) const {
 }
 
 Result<void> Communicator::State::run_recorded(By by, const Call& call) {
-  return recorded(name(call), by, host::is_sound(call.buffers) ? call.buffers.bytes() : 0,
+  return recorded(name(call), by, host::is_countable(call.buffers) ? call.buffers.bytes() : 0,
                   [&] { return run_by(by, call); });
 }
 
@@ -164,7 +164,7 @@ Figures Communicator::State::general_figures() const {
 // Chooses the ring only where it has to carry the call.
 By Communicator::State::means_able(const Call& call) const {
   const bool needs_ring = manner_of(call) == Manner::by_ring;
-  const bool is_taken = machine || (carrier && carrier->takes(call));
+  const bool is_taken = machine || (carrier && carrier->takes(host::countable(call)));
   return only_ring || needs_ring || !is_taken ? By::ring : By::carrier;
 }
 
@@ -173,7 +173,7 @@ By Communicator::State::means_able(const Call& call) const {
 bool Communicator::State::hosts_are_faster(const Call& call) const {
   const bool is_alike =
       call.collective == Collective::allreduce || call.collective == Collective::barrier;
-  return is_alike && !host::needs_handler(call) && host::is_sound(call.buffers) &&
+  return is_alike && !host::needs_handler(call) && host::is_countable(call.buffers) &&
          (options.reproducible || !carrier || !carrier->orders(call.buffers)) &&
          plan.by_hosts(call.buffers.bytes());
 }

@@ -25,6 +25,13 @@ std::optional<std::size_t> elements_of_all(std::size_t count, std::uint32_t worl
   return count > host::elements_max / world_size ? std::nullopt : std::optional(count * world_size);
 }
 
+// Stands for a call that is refused before its bytes are known. Ranks that were right have begun
+// theirs, so it is counted.
+Call unknown_bytes(std::size_t count) {
+  return host::call_of(Collective::allreduce, nullptr, nullptr, count, wire::ElementType::i8,
+                       wire::Operator::bit_or);
+}
+
 tl::unexpected<Error> impossible() {
   return host::invalid("the count is impossible: that of all ranks together cannot be counted");
 }
@@ -40,11 +47,11 @@ Result<void> Communicator::allgather(const void* in, void* out, std::size_t coun
                                      wire::ElementType type) {
   const auto all = elements_of_all(count, world_size());
   if (!all) {
+    leave_out_with_all(unknown_bytes(1));
     return impossible();
   }
   if (!wire::is_valid(type, wire::any_operator(type))) {
-    leave_out(host::call_of(Collective::allreduce, nullptr, nullptr, *all, wire::ElementType::i8,
-                            wire::Operator::bit_or));
+    leave_out_with_all(unknown_bytes(*all));
     return host::invalid("the element type must be a known one");
   }
   Call call{Collective::allreduce,
@@ -66,6 +73,7 @@ Result<void> Communicator::reduce_scatter(const void* in, void* out, std::size_t
                                           wire::ElementType type, wire::Operator op) {
   const auto all = elements_of_all(count, world_size());
   if (!all) {
+    leave_out(unknown_bytes(1));
     return impossible();
   }
   std::vector<std::byte> results;

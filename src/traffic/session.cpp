@@ -78,7 +78,7 @@ void Session::end_trial(Time now) {
   }
   trials_.push_back(std::move(result));
   done_ = stopped_ || !search_ || !search_->next();
-  if (stopped_ && search_ && search_->next()) {
+  if (stopped_ && search_ && (trials_.back().cut_short || search_->next())) {
     error_ = unfinished_search;
   }
   if (!done_) {

@@ -78,6 +78,9 @@ Error CubeNetworks::about(std::uint32_t interface, const Error& error) const {
 // What was summed over one network is summed over the next. Empty parts have nothing to do.
 std::vector<std::vector<CubeNetworks::Task>> CubeNetworks::steps_of(const Call& call) {
   const auto& [in, out, count, type, op] = call.buffers;
+  const auto at = [](auto* bytes, std::size_t offset) {
+    return bytes == nullptr ? nullptr : bytes + offset;  // of a refused call
+  };
   std::vector<std::vector<Task>> steps(layout_.route(0).size());
   for (std::uint32_t part = 0; part < layout_.interfaces(); ++part) {
     const auto range = share_of(count, part, layout_.interfaces());
@@ -85,8 +88,8 @@ std::vector<std::vector<CubeNetworks::Task>> CubeNetworks::steps_of(const Call& 
     const auto route = layout_.route(part);
     for (std::size_t step = 0; step < route.size() && range.size() != 0; ++step) {
       const auto* const from = step == 0 ? in : out;
-      steps[step].push_back({route[step], call_of(Collective::allreduce, from + offset,
-                                                  out + offset, range.size(), type, op)});
+      steps[step].push_back({route[step], call_of(Collective::allreduce, at(from, offset),
+                                                  at(out, offset), range.size(), type, op)});
     }
   }
   return steps;
@@ -147,7 +150,7 @@ Result<void> CubeNetworks::run_all(const std::vector<Task>& tasks, const Deadlin
       note_end(task, tl::make_unexpected(started.error()));
     }
   }
-  const auto watched = watch([&] {
+  const auto watched = watch(until, [&] {
     std::unique_lock lock(mutex);
     return changed.wait_for(lock, Deadline::look_interval, [&] { return running == 0; });
   });
@@ -161,14 +164,17 @@ Result<void> CubeNetworks::run_all(const std::vector<Task>& tasks, const Deadlin
 }
 
 // An interface that has failed ends what is under way: nothing more comes over it.
-Result<void> CubeNetworks::watch(const std::function<bool()>& is_done) {
+Result<void> CubeNetworks::watch(const Deadline& until, const std::function<bool()>& is_done) {
   while (!is_done()) {
     const auto lost = std::ranges::find_if_not(interfaces_, is_running);
-    if (lost == interfaces_.end()) {
+    if (lost == interfaces_.end() && !until.is_given_up()) {
       continue;
     }
     for (auto& network : networks_) {
       network.abort();
+    }
+    if (lost == interfaces_.end()) {
+      return {};  // each network says that it was given up
     }
     return fail(Error::Code::network, rank_text(job_.rank) + " over " + text_of(*lost) +
                                           ": the interface is down or has no carrier; make a "

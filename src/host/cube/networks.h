@@ -50,7 +50,7 @@ class CubeNetworks final : public Runner {
   std::vector<std::vector<Task>> steps_of(const Call& call);
   void leave_out(const std::vector<Task>& tasks);
   Result<void> run_all(const std::vector<Task>& tasks, const Deadline& until);
-  Result<void> watch(const std::function<bool()>& is_done);
+  Result<void> watch(const Deadline& until, const std::function<bool()>& is_done);
   Error about(std::uint32_t interface, const Error& error) const;
 
   const CommunicatorOptions& options_;

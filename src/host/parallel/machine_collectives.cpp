@@ -137,12 +137,9 @@ Result<void> MachineCollectives::run(const Call& call, const Deadline& until) {
 }
 
 void MachineCollectives::skip(const Call& call, const Deadline& until) {
-  if (call.buffers.count > elements_max) {
-    return;  // the others have refused that as well
-  }
   const Error refused{Error::Code::mismatch,
                       "it has left this collective out; its own error says why"};
-  auto refused_call = call;
+  auto refused_call = countable(call);
   refused_call.root = std::min(call.root, seating_.ranks() - 1);
   bool first = true;
   for_pieces(refused_call, [&](const Call& piece) {

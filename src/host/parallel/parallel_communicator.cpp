@@ -205,11 +205,8 @@ Result<void> ParallelCommunicator::State::run(const Call& call) {
 }
 
 void ParallelCommunicator::State::refuse(const Call& call, const Error& error) {
-  if (call.buffers.count > host::elements_max) {
-    return;  // the others have refused that as well
-  }
   bool first = true;
-  host::for_pieces(call, [&](const Call& slab) {
+  host::for_pieces(host::countable(call), [&](const Call& slab) {
     if (first) {
       (void)group.barrier({piece_number(slab), &error}, deadline());
     }

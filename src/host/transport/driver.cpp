@@ -15,17 +15,28 @@ Result<void> Driver::run(const Call& call, Deadline until) {
   lost_ = false;
   const auto begun = Clock::now();
   until.begin(begun);
-  machine_.begin(call, begun, until);
-  auto result = drive(until);
+  Result<void> result;
+  try {
+    machine_.begin(call, begun, until);
+    result = drive(until);
+  } catch (...) {  // no memory: nobody is to use the caller's buffers
+    give_up();
+    (void)transport_.flush(Clock::now() + send_patience);
+    throw;
+  }
   if (!result) {
-    machine_.abandon();
-    outbox_.clear();
+    give_up();
   }
   // The caller may reuse its buffers as soon as this returns.
   const auto now = Clock::now();
   const auto flushed =
       transport_.flush((result ? std::max(until.due(), now) : now) + send_patience);
   return result ? flushed : result;
+}
+
+void Driver::give_up() {
+  machine_.abandon();
+  outbox_.clear();
 }
 
 // Drives the machine until it has an answer.

@@ -53,6 +53,7 @@ class Driver final : public Runner, private ProgressTarget {
   };
 
   Result<void> drive(Deadline& until);
+  void give_up();
   Result<void> answer();
 
   bool wants_progress() const override { return !lost_ && machine_.listening(); }

@@ -271,6 +271,26 @@ TEST(Communicator, ACallByTheRingThatOneRankRefusesIsNoLaterOne) {
   });
 }
 
+TEST(Communicator, ACountThatOneRankRefusesIsNoLaterCall) {
+  const auto by_ring = [](CommunicatorOptions& options) { options.algorithm = "ring"; };
+  const auto count_of = [](const float* in, std::size_t impossible) {
+    return in == nullptr ? impossible : std::size_t{64};
+  };
+  expect_no_later_one(
+      [&](Communicator& communicator, float* in) {
+        std::vector<float> all(128);
+        const auto count = count_of(in, host::elements_max);
+        return communicator.allgather(in, all.data(), count, ElementType::f32);
+      },
+      by_ring);
+  expect_no_later_one(
+      [&](Communicator& communicator, float* inout) {
+        const auto count = count_of(inout, host::elements_max + 1);
+        return communicator.allreduce(inout, inout, count, ElementType::f32, Operator::sum);
+      },
+      by_ring);
+}
+
 TEST(Communicator, AReproducibleProductThatOneRankRefusesIsNoLaterOne) {
   expect_no_later_one(
       [](Communicator& communicator, float* inout) {
