@@ -45,8 +45,7 @@ class Neighbours6 : public Resolver<wire::IpAddress> {
   void learn_quietly(const Packet& frame, PortIndex interface, Time now);
   // Tells everybody on an interface which address the switch has there, if it has one, and the one
   // that embeds the switch's, if that is of the interface's prefix. The link-local address is not
-  // announced: it follows from the link-layer address, so that no other
-  // can be remembered with it.
+  // announced: it follows from the link-layer address, so that no other can be remembered with it.
   void announce(PortIndex interface, Time now);
 
   void reconfigure(const SwitchConfig& config);

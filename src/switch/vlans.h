@@ -54,7 +54,7 @@ class Vlans {
     std::bitset<wire::vids> carried;
   };
 
-  // Returns what the tag of a frame says that has none yet.
+  // Returns what the tag of a frame says whose outer one is off; nested: there is another one.
   std::uint16_t control_of(const Packet& frame, bool is_nested) const;
 
   bool on_ = false;

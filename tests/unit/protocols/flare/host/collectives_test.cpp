@@ -231,36 +231,29 @@ TEST(FlareCollectives, WhoRefusedACallLeavesTheLastWindowInItsSlotsForAWhile) {
 }
 
 // Whoever lacks a result asks for it in slots that nobody may take yet.
-TEST(FlareCollectives, WhoGaveUpACallTakesNoSlotsThatOthersNeed) {
-  FlareModel model({.ranks = 2, .window = 16});
-  Vectors given_up(2, 16 * 40, ElementType::i32, Operator::sum);
-  model[0].begin(given_up.apart(0), model.now, {never, patience});
-  model.collect(0);
-  model[0].abandon();
-  const auto before = model.queue().size();
-  Vectors vectors(2, 16 * 40, ElementType::i32, Operator::sum);
-  model[0].begin(vectors.apart(0), model.now, {never, patience});
-  model.collect(0);
-  EXPECT_EQ(model.queue().size(), before);
-  model.now += 500ms;
-  model[0].expire(model.now);
-  model.collect(0);
-  EXPECT_GT(model.queue().size(), before) << "the others have had the time to ask";
-}
-
-TEST(FlareCollectives, WhoGaveUpTwoCallsTakesNoSlotsThatOthersNeed) {
-  FlareModel model({.ranks = 2, .window = 16});
-  Vectors given_up(2, 16 * 8, ElementType::i32, Operator::sum);
-  for (int call = 0; call < 2; ++call) {
-    model[0].begin(given_up.apart(0), model.now, {never, patience});
+TEST(FlareCollectives, WhoGaveUpCallsTakesNoSlotsThatOthersNeed) {
+  struct GivenUp {
+    int calls;
+    std::size_t blocks;  // of each
+  };
+  for (const auto [calls, blocks] : {GivenUp{1, 40}, GivenUp{2, 8}}) {
+    FlareModel model({.ranks = 2, .window = 16});
+    Vectors given_up(2, 16 * blocks, ElementType::i32, Operator::sum);
+    for (int call = 0; call < calls; ++call) {
+      model[0].begin(given_up.apart(0), model.now, {never, patience});
+      model.collect(0);
+      model[0].abandon();
+    }
+    const auto before = model.queue().size();
+    Vectors vectors(2, 16 * 40, ElementType::i32, Operator::sum);
+    model[0].begin(vectors.apart(0), model.now, {never, patience});
     model.collect(0);
-    model[0].abandon();
+    EXPECT_EQ(model.queue().size(), before);
+    model.now += 500ms;
+    model[0].expire(model.now);
+    model.collect(0);
+    EXPECT_GT(model.queue().size(), before) << "the others have had the time to ask";
   }
-  const auto before = model.queue().size();
-  Vectors vectors(2, 16 * 40, ElementType::i32, Operator::sum);
-  model[0].begin(vectors.apart(0), model.now, {never, patience});
-  model.collect(0);
-  EXPECT_EQ(model.queue().size(), before);
 }
 
 TEST(FlareCollectives, AResultEndsTheCautionAfterARefusedCall) {
