@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "host/rendezvous/guest.h"
 
+#include <algorithm>
 #include <poll.h>
 #include <span>
 
@@ -14,6 +15,9 @@ namespace {
 constexpr std::uint32_t message_bytes_max = 4 << 20;
 constexpr std::size_t text_bytes_max = 4096;
 constexpr auto patience = std::chrono::seconds(1);  // for what has begun to come
+// Rank 0 speaks first. Of a connection that its listener closed unaccepted this side may never
+// hear: one reset is sent, and it can be lost.
+constexpr auto welcome_patience = std::chrono::seconds(5);
 
 tl::unexpected<Error> refused(std::string why) {
   return fail(Error::Code::rendezvous, std::move(why));
@@ -34,10 +38,11 @@ Result<std::unique_ptr<RendezvousGuest>> RendezvousGuest::visit(const Endpoint& 
   auto answer = guest->greet(mine, until).and_then([&] {
     return guest->hear(RendezvousStep::agreement, until);
   });
-  if (!answer && answer.error().code == Error::Code::timeout) {
+  const bool is_late = !answer && answer.error().code == Error::Code::timeout;
+  if (is_late && until.passed(Clock::now())) {
     return refused("rank 0 at " + to_string(place) + " did not answer in time; not all ranks came");
   }
-  if (!answer && answer.error().code == Error::Code::network) {
+  if (is_late || (!answer && answer.error().code == Error::Code::network)) {
     return nullptr;  // its listener was an earlier one, just closing
   }
   auto meeting = answer.and_then(
@@ -52,7 +57,8 @@ Result<std::unique_ptr<RendezvousGuest>> RendezvousGuest::visit(const Endpoint& 
 
 Result<void> RendezvousGuest::greet(const RendezvousHello& mine, const Deadline& until) {
   RendezvousWelcome welcome;
-  if (auto heard = receive_all(fd_.get(), writable_bytes_of(welcome), until.due(), heeding(until));
+  const auto latest = std::min(until.due(), Clock::now() + welcome_patience);
+  if (auto heard = receive_all(fd_.get(), writable_bytes_of(welcome), latest, heeding(until));
       !heard) {
     return heard;
   }

@@ -235,6 +235,21 @@ TEST(Rendezvous, WithoutRank0EndsByTheDeadline) {
   EXPECT_LT(Clock::now() - before, 2s);
 }
 
+TEST(Rendezvous, ARankThatHearsNothingComesAgain) {
+  const auto until = Clock::now() + 60s;
+  auto listener = listen_on({wire::Ipv4Address(127, 0, 0, 1), 0});
+  ASSERT_TRUE(listener);
+  const auto place = listener->local;
+  Result<Meeting> guest;
+  const std::jthread thread([&] { guest = meet_fully(place, hello_of(1, 2), {}, until); });
+  // As where a reset was lost: to the rank this one is connected, and nobody has it.
+  const auto unheard = accept_until(*listener, until);
+  ASSERT_TRUE(unheard);
+  auto host = meet(place, hello_of(0, 2), {}, until, std::move(*listener));
+  ASSERT_TRUE(host) << host.error().message;
+  EXPECT_TRUE((*host)->conclude({}, until));
+}
+
 TEST(Rendezvous, StrangersAreIgnored) {
   const auto meetings = meet_all({hello_of(0, 2), hello_of(1, 2)}, 5s, [](Endpoint place) {
     for (const std::size_t length : {0u, 5u, 32u, 100u}) {
