@@ -101,9 +101,9 @@ class AggregationBuffers {
   void remove(Tree& tree);
   // Trees that rest keep the results of their last window as long as there are buffers for all that
   // packets may need: a rank may begin late, and repeats get lost. A switch without buffers is
-  // worse.
-  void make_room(const TreeTable& trees) {
-    if (held_ + kept_ > room_) {
+  // worse. So many more packets are about to be kept.
+  void make_room(const TreeTable& trees, std::uint64_t more = 0) {
+    if (held_ + kept_ + more > room_) {
       forget_oldest(trees);
     }
   }

@@ -51,10 +51,10 @@ void PanamaEngine::contribute(Incoming& in) {
   const bool asks = in.header.asks();
   if (!at.joins) {
     begin_row(in, at);
-  }
-  if (remakes) {
-    tree.remade.add(row, was_done);
-    look_soon(in.burst.now);
+    if (once_more) {
+      tree.remade.add(row, was_done);
+      look_soon(in.burst.now);
+    }
   }
   note_repeat(in, row);
   take(in, row);
@@ -80,7 +80,7 @@ std::optional<DropReason> PanamaEngine::find_fault(const Incoming& in, Place& at
   if (const auto first = tree.find_new_beginning(in.child, at.position)) {
     cut(tree);
     tree.begin_anew(*first, in.burst.now);
-    at.joins = at.joins && tree.is_known(at.position);
+    at.joins = false;  // nothing waits any more: what was remade is complete, and empty
     return refusal(in, at);
   }
   if (in.header.asks()) {

@@ -125,9 +125,9 @@ void PanamaEngine::send_and_keep(const Cause& cause, Row& row, PacketPtr packet,
                                  const Headers& headers, std::span<const PortIndex> ports) {
   auto& body = *packet.release();
   pool_.share(body, static_cast<unsigned>(ports.size()) + 1);
+  buffers_.make_room(trees_, 1);  // not of this one, which may be sent once more at once
   buffers_.keep(cause.tree, row, body);
   look_soon(cause.burst.now);
-  buffers_.make_room(trees_);
   for (const auto port : ports) {
     frames_.send_sharing(body, headers.bytes(), port, cause.burst.actions);
   }

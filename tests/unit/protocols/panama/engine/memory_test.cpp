@@ -197,6 +197,35 @@ TEST_F(Memory, WhatIsKeptAndWhatWaitsIsBounded) {
   EXPECT_EQ(replays(trees[trees.size() - 10], 79), 1u);
 }
 
+// A result that comes from below goes down, and from what is kept then it goes up.
+TEST_F(Memory, AResultFromBelowGoesUpWhereThereIsNoRoomLeft) {
+  const auto leaf = leaf_of(2, 4);
+  auto trees = roots(31);
+  trees.insert(trees.begin(), leaf);
+  start(trees, 120);  // which 25 of these trees exceed
+  const auto result_of = [&](std::uint32_t vid) {
+    auto result = as_result(from(leaf, 0, vid));
+    result.fin = vid == 39;
+    return result;
+  };
+  for (std::uint32_t vid = 0; vid < 40; ++vid) {
+    round(leaf, vid, vid == 39);
+    feed(result_of(vid));
+  }
+  for (std::size_t tree = 8; tree < trees.size(); ++tree) {
+    for (std::uint32_t vid = 0; vid < 80; ++vid) {
+      round(trees[tree], vid, vid == 79);
+    }
+    now += 1ms;
+  }
+  // What was kept last is the first that its tree forgets.
+  for (std::uint32_t vid = 40; vid-- > 0;) {
+    auto result = result_of(vid);
+    result.ingress = 0;
+    EXPECT_EQ(feed(result).size(), 3u) << "to both children and up";
+  }
+}
+
 // Repeats of a rank that lost its result get lost as well, and a rank that is left out may begin
 // seconds after the others have ended.
 TEST_F(Memory, WhatTreesKeepThatRestIsThereAsLongAsThereIsRoom) {

@@ -435,6 +435,38 @@ TEST_F(CrowdedRepeats, WhatIsRepeatedByAnotherOneMakesNoRoomForItself) {
   EXPECT_EQ(harness->figure("rows_gathering"), window);
 }
 
+// So the tree begins anew for it when it stands still, and lets go of what waited there.
+TEST_F(CrowdedRepeats, WhatIsRepeatedByAnotherOneBeginsAnewWhereTheTreeDoes) {
+  start_crowded();
+  fill_window();
+  expect_asks(1, 3);
+  now += 200ms;
+  feed(again(from(tree, 0, 3)));
+  EXPECT_EQ(harness->figure("rows_gathering"), 1u);
+  EXPECT_EQ(harness->figure("packets_held"), 1u);
+  const auto sent = feed(again(from(tree, 1, 3)), Ints{6});
+  ASSERT_EQ(ports_of(sent, wire::PanamaKind::result), (Ports{0, 1}));
+  EXPECT_EQ(Seen(sent[0]).elements<std::int32_t>(), Ints{7});
+}
+
+TEST_F(Repeats, ASumThatBeginsAnewHasNothingOfWhatWaitedBefore) {
+  const auto leaf = leaf_of(2, 4);
+  start({leaf});
+  round(leaf, 0);
+  feed(from(leaf, 0, 1));
+  feed(from(leaf, 0, 2));
+  now += 11s;
+  harness->expire(now);
+  feed(again(from(leaf, 1, 0)), Ints{6});
+  for (const auto& one : feed(again(from(leaf, 0, 0)))) {
+    EXPECT_NE(Seen(one).header().kind, wire::PanamaKind::aggregation);
+  }
+  const auto sent = feed(again(from(leaf, 1, 0)), Ints{6});
+  ASSERT_EQ(ports_of(sent, wire::PanamaKind::aggregation), Ports{parent_port});
+  EXPECT_EQ(Seen(sent[0]).elements<std::int32_t>(), Ints{7});
+  EXPECT_EQ(Seen(sent[0]).header().contributions.value(), 2);
+}
+
 // The contributions of a sum wait with it, as more may come.
 TEST_F(Repeats, WhatIsSummedOnceMoreMakesRoomForWhoObeys) {
   auto tree = leaf_of(1, 2);
