@@ -25,10 +25,14 @@ std::map<std::string, std::vector<std::size_t>> jobs_by_engine(const FabricFile&
 std::size_t trees_of(const std::vector<PlacedPart>& installed, const Job& job,
                      const TreeCounts& before) {
   const auto had = before.find(job.id);
+  auto known = had == before.end() ? 0 : had->second;
+  if (job.trees != 0) {  // the file may have come to want fewer
+    known = std::min(known, job.trees);
+  }
   std::size_t count = 0;
   for (const PlacedPart& each : installed) {
     if (each.part.job == job.id && each.part.engine == job.engine &&
-        (!each.part.parent || (had != before.end() && each.part.tree < had->second))) {
+        (!each.part.parent || each.part.tree < known)) {
       count = std::max<std::size_t>(count, each.part.tree + 1u);
     }
   }
@@ -43,10 +47,22 @@ void add_new(std::vector<std::string>& all, const std::vector<std::string>& more
   }
 }
 
+// Engines are placed one after the other, and share links and groups.
+void note_placed(const PlacedJob& job, std::vector<PlacedPart>& known) {
+  if (job.trees.empty()) {
+    return;
+  }
+  std::erase_if(known, [&](const PlacedPart& each) { return each.part.job == job.id; });
+  for (const auto& tree : job.trees) {
+    known.insert(known.end(), tree.parts.begin(), tree.parts.end());
+  }
+}
+
 Plan plan_once(const FabricFile& file, const LiveFabric& live, bool silent_usable, Trees trees,
                const TreeCounts& before) {
   Plan plan;
   plan.placement.jobs.resize(file.jobs.size());
+  auto known = live.installed();
   for (const auto& [engine, places] : jobs_by_engine(file)) {
     const auto topology = live.topology(engine, silent_usable);
     std::vector<Job> jobs;
@@ -56,8 +72,9 @@ Plan plan_once(const FabricFile& file, const LiveFabric& live, bool silent_usabl
         jobs.back().trees_kept = trees_of(live.changeable(), jobs.back(), before);
       }
     }
-    auto placed = place_what_fits(topology, jobs, live.installed(), file.groups);
+    auto placed = place_what_fits(topology, jobs, known, file.groups);
     for (std::size_t i = 0; i < places.size(); ++i) {
+      note_placed(placed.jobs[i], known);
       plan.placement.jobs[places[i]] = std::move(placed.jobs[i]);
     }
     auto& refusals = plan.placement.refusals;

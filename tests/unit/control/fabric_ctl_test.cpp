@@ -379,7 +379,7 @@ class FlareCtlTest : public CtlTest {
   flare::FlareConfig& flare_of(std::size_t sw) {
     return backend_.running.switches[sw].config.protocols.get<flare::FlareConfig>();
   }
-  std::string fabric() const {
+  std::string fabric(const std::string& more = "") const {
     std::string text = "version = 1\n";
     for (const char* name : {"leaf1", "leaf2", "spine1", "spine2"}) {
       text += std::string("[[switch]]\nname = \"") + name + "\"\ncontrol = \"" + options_.socket +
@@ -394,7 +394,8 @@ class FlareCtlTest : public CtlTest {
     }
     return file(text +
                 "[[job]]\nid = 7\nalgorithm = \"flare\"\nhosts = [\"of-leaf1\", \"of-leaf2\"]\n"
-                "settings = { window = 16 }\n");
+                "settings = { window = 16 }\n" +
+                more);
   }
   std::vector<std::string> switches_with_trees() const {
     std::vector<std::string> names;
@@ -425,6 +426,21 @@ TEST_F(FlareCtlTest, workers_are_told_tree_and_window) {
             "changed: leaf1, leaf2, spine1\n"
             "job 7: TRIBUTARY_ALGORITHM=flare TRIBUTARY_JOB=7 TRIBUTARY_FLARE_TREE=239.192.0.1 "
             "TRIBUTARY_FLARE_WINDOW=16\n");
+}
+
+TEST_F(FlareCtlTest, jobs_of_other_engines_have_groups_of_their_own_and_keep_them) {
+  for (auto& section : backend_.running.switches) {
+    section.config.protocols.emplace<panama::PanamaConfig>().packet_memory = 8;
+  }
+  start();
+  const auto path = fabric("[[job]]\nid = 8\nhosts = [\"of-leaf1\", \"of-leaf2\"]\n");
+  const Ran applied = run("fabric apply " + path);
+  EXPECT_THAT(applied.output, HasSubstr("TRIBUTARY_FLARE_TREE=239.192.0.1 "));
+  EXPECT_THAT(applied.output, HasSubstr("TRIBUTARY_TREES=239.192.0.2"));
+  const auto changes = backend_.tree_changes;
+  EXPECT_EQ(run("fabric apply " + path).output,
+            "nothing to change\n" + applied.output.substr(applied.output.find("job 7")));
+  EXPECT_EQ(backend_.tree_changes, changes);
 }
 
 TEST_F(FlareCtlTest, a_job_goes_around_a_switch_that_has_no_memory_for_it) {
