@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Here contradictions between the switches of one daemon are found, and the links that join them
 // made.
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <variant>
 
 #include "control/config_draft.h"
+#include "control/config_interfaces.h"
 #include "control/protocol_section.h"
 
 namespace tributary::control {
@@ -120,32 +122,34 @@ void check_devices(const ConfigDraft& draft, Diagnostics& diagnostics) {
   }
 }
 
+template <typename Own>
+void add_addresses(const SwitchDraft& sw, const Interfaces<Own>& interfaces,
+                   Unique<decltype(Own::address)>& addresses) {
+  for (const auto& each : interfaces.all) {
+    addresses.add(each.address.address, to_string(each.address.address),
+                  each.name + " of " + named(sw), each.where);
+  }
+}
+
 void check_addresses(const ConfigDraft& draft, Diagnostics& diagnostics) {
-  // The switch's own address may be that of one of its interfaces: owners are told apart by switch.
-  std::map<wire::Ipv4Address, std::pair<const SwitchDraft*, std::string>> owners;
-  const auto add = [&](wire::Ipv4Address address, const SwitchDraft& sw, const std::string& owner,
-                       bool own, Position where) {
-    if (address.is_unspecified()) {
-      return;
-    }
-    const auto [first, added] = owners.emplace(address, std::pair(&sw, owner));
-    if (!added && !(own && first->second.first == &sw)) {
-      diagnostics.error(where,
-                        "address " + to_string(address) + " is that of " + first->second.second);
-    }
-  };
+  Unique<wire::Ipv4Address> addresses("address", diagnostics);
+  Unique<wire::IpAddress> addresses6("address", diagnostics);
   for (const SwitchDraft& sw : draft.switches) {
-    if (sw.config.bridge_address) {
-      add(sw.config.bridge_address->address, sw, "the bridge of " + named(sw), false,
-          position_of(*sw.source, "bridge_address"));
+    const auto interfaces = interfaces_of(sw, "address", sw.config.bridge_address,
+                                          [](const auto& one) { return one.address; });
+    add_addresses(sw, interfaces, addresses);
+    add_addresses(sw,
+                  interfaces_of(sw, "address6", sw.config.bridge_address6,
+                                [](const auto& one) { return one.address6; }),
+                  addresses6);
+    // The switch's own address may be that of one of its interfaces.
+    const auto own = sw.config.address;
+    const bool is_interface =
+        std::any_of(interfaces.all.begin(), interfaces.all.end(),
+                    [&](const auto& each) { return each.address.address == own; });
+    if (!own.is_unspecified() && !is_interface) {
+      addresses.add(own, to_string(own), named(sw), position_of(*sw.source, "address"));
     }
-    for (std::size_t i = 0; i < sw.config.ports.size(); ++i) {
-      if (sw.config.ports[i].address) {
-        add(sw.config.ports[i].address->address, sw, named(sw, i), false,
-            position_of(*sw.ports[i], "address"));
-      }
-    }
-    add(sw.config.address, sw, named(sw), true, position_of(*sw.source, "address"));
   }
 }
 

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstring>
 #include <deque>
+#include <optional>
 #include <poll.h>
 #include <sys/socket.h>
 #include <utility>
@@ -88,6 +89,9 @@ class Server::Implementation {
   }
 
   void run_once(std::chrono::milliseconds timeout) {
+    if (left_) {
+      excuse_all(std::chrono::steady_clock::now() - *left_);
+    }
     if (!accepting_) {
       submit_accept();
     }
@@ -98,6 +102,7 @@ class Server::Implementation {
     handle_completions();
     expire(std::chrono::steady_clock::now());
     io_uring_submit(&ring_);
+    left_ = std::chrono::steady_clock::now();
   }
 
  private:
@@ -274,7 +279,8 @@ class Server::Implementation {
     submit_send(index);
   }
 
-  // No client is late while this server is at something else: it may have waited for a packet core.
+  // No client is late while this server, or whoever runs it, is at something else: that may have
+  // waited for a packet core.
   void excuse_all(SteadyTime::duration spent) {
     for (Session& client : sessions_) {
       client.stuck_since += spent;
@@ -374,6 +380,7 @@ class Server::Implementation {
   bool ring_ready_ = false;
   bool accepting_ = false;
   bool watching_ = false;
+  std::optional<SteadyTime> left_;  // when run_once() was last over
   std::array<Session, clients_max> sessions_;
   std::deque<PendingConnection> waiting_;  // for a place
 };

@@ -81,7 +81,13 @@ constexpr test::Damage cases[] = {
     {"address_loopback", "10.1.1.1/24", "127.0.0.1/8", 12, 11, "cannot be an interface's",
      "loopback"},
     {"address_twice", "address = \"10.100.1.2/30\"", "address = \"10.100.1.1/30\"", 36, 11,
-     "address 10.100.1.1 is that of port `leaf1:up1`", ""},
+     "address 10.100.1.1 is that of up1 of switch `leaf1`", ""},
+    {"address6_twice", "[[link]]",
+     "[[switch]]\nname = \"s3\"\nid = 3\nbridge_address6 = \"fd00::1/64\"\n"
+     "[[switch.port]]\nname = \"a\"\ntap = \"tap3\"\n"
+     "[[switch]]\nname = \"s4\"\nid = 4\nbridge_address6 = \"fd00::1/64\"\n"
+     "[[switch.port]]\nname = \"a\"\ntap = \"tap4\"\n[[link]]",
+     47, 19, "address fd00::1 is that of the bridge of switch `s3`", ""},
     {"prefixes_overlap", "10.100.1.1/30", "10.1.1.99/25", 16, 11, "overlaps that of h1",
      "prefix of its own"},
     {"mac_of_a_group", "02:00:00:01:00:01", "03:00:00:01:00:01", 13, 7, "group address", "even"},
@@ -118,6 +124,9 @@ constexpr test::Damage cases[] = {
      8, 14, "more `partitions` than `descriptors`", "at most 8"},
     {"canary_too_many_partitions", "timeout = \"1ms\"", "partitions = 65", 8, 14,
      "`partitions` is out of range", "from 0 to 64"},
+    {"canary_more_jobs_than_partitions", "timeout = \"1ms\"",
+     "partitions = 1\njob = [{ id = 7 }, { id = 8 }]", 8, 14,
+     "fewer `partitions` than [[switch.canary.job]]", "at least 2, or 0"},
     {"canary_job_without_id", "timeout = \"1ms\"", "job = [{ quota = 4 }]", 8, 8,
      "`id` is missing in [switch.canary.job]", ""},
     {"canary_job_on_a_missing_port", "timeout = \"1ms\"",

@@ -302,6 +302,27 @@ TEST_F(ServerTest, a_client_that_stops_in_the_middle_is_closed) {
   expect_alive();
 }
 
+// As a daemon is that waits for a packet core.
+TEST_F(ServerTest, a_client_is_not_slow_for_the_time_that_the_daemon_is_elsewhere) {
+  options_.message_timeout = 1s;
+  auto server = Server::create(options_, backend_);
+  ASSERT_TRUE(server) << server.error();
+  const int fd = raw();
+  std::thread sender([fd] {
+    put(fd, framed(R"({"version":1,"id":7,"method":"daemon.status"})" + std::string(100'000, ' ')));
+  });
+  FrameDecoder decoder(reply_bytes_max);
+  auto reply = std::async(std::launch::async, [&] { return get(fd, decoder); });
+  for (auto end = std::chrono::steady_clock::now() + most_patience;
+       reply.wait_for(0s) != std::future_status::ready && std::chrono::steady_clock::now() < end;) {
+    (*server)->run_once(10ms);
+    std::this_thread::sleep_for(300ms);
+  }
+  EXPECT_EQ(reply.get()["id"], 7);
+  sender.join();
+  close(fd);
+}
+
 TEST_F(ServerTest, a_client_that_takes_no_reply_is_closed) {
   backend_.fdb_entries = 9000;  // a reply that no socket buffer holds
   start();

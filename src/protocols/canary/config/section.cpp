@@ -177,6 +177,11 @@ void read(Reader& reader, SwitchDraft& out) {
   if (canary.jobs.size() > jobs_max) {
     reader.error("job", "more than " + std::to_string(jobs_max) + " jobs");
   }
+  if (canary.partitions != 0 && canary.jobs.size() > canary.partitions) {
+    reader.error("partitions", "fewer `partitions` than [[switch.canary.job]]",
+                 "each listed job has one: at least " + std::to_string(canary.jobs.size()) +
+                     ", or 0 for none");
+  }
 }
 
 void check_job(SwitchDraft& draft, std::size_t index, Diagnostics& diagnostics) {
