@@ -15,6 +15,12 @@ bool loses_what_it_takes(const DeviceArguments& arguments) {
   return arguments.name.starts_with("net_af_packet") || arguments.name.starts_with("net_pcap");
 }
 
+// A TAP drops a frame for which there is no buffer. Others leave it where it is; they try again at
+// each look, and count the tries.
+bool loses_what_has_no_buffer(const DeviceArguments& arguments) {
+  return arguments.name.starts_with("net_tap");
+}
+
 // The address of a TAP belongs to the host behind it. DPDK gives all vhosts of all processes the
 // same ones, and virtio devices a new one at every start.
 bool has_no_mac_to_give(const std::string& name) {
@@ -79,7 +85,8 @@ PortDevice::Losses PortDevice::losses() {
   Losses losses{kernel_losses_.missed(), kernel_losses_.unsent()};
   rte_eth_stats statistics = {};
   if (rte_eth_stats_get(port_, &statistics) == 0) {
-    losses.missed += statistics.imissed + statistics.ierrors + statistics.rx_nombuf;
+    losses.missed += statistics.imissed + statistics.ierrors;
+    losses.missed += loses_what_has_no_buffer(arguments_) ? statistics.rx_nombuf : 0;
     losses.unsent += loses_what_it_takes(arguments_) ? statistics.oerrors : 0;
   }
   return losses;

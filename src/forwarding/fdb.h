@@ -89,7 +89,13 @@ class Fdb {
       return goes;
     });
   }
-  void set_ageing(Duration ageing) { ageing_ = ageing; }
+  // What has aged by then has its room freed at once.
+  void set_ageing(Duration ageing) {
+    if (ageing < ageing_ && sweep_at_ != never) {
+      sweep_at_ = Time{};
+    }
+    ageing_ = ageing;
+  }
   // Sets what may be learned behind each port, by index; anything may behind ports that are not
   // named. A port that has more than it now may forgets all that was learned behind it.
   void set_learning(std::span<const LearningConfig> ports);

@@ -11,6 +11,8 @@ constexpr std::uint64_t line_nanoseconds_per_second = 1'000'000'000;
 }  // namespace
 
 void Shaper::configure(std::uint64_t rate_bps) {
+  const auto before = opens();
+  const bool was_on = on();
   rate_bps_ = rate_bps;
   remainder_ = 0;
   if (rate_bps > 0) {
@@ -18,6 +20,9 @@ void Shaper::configure(std::uint64_t rate_bps) {
     const auto two_frames = two_frames_bits * line_nanoseconds_per_second / rate_bps;
     allowance_ = std::max<Duration>(std::chrono::milliseconds(1),
                                     Duration(static_cast<Duration::rep>(two_frames)));
+  }
+  if (was_on && on()) {
+    line_free_ = before + allowance_;  // what the line owes is not paid at the new rate
   }
 }
 

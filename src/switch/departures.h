@@ -56,13 +56,14 @@ class Departures {
       router_.forward_raw(std::move(packet), *departure.path, account, now);
     } else if (is_bridged(*packet, frame, now)) {
       bridge(departure, account, now);
+    } else if (!packet->over_ipv6 && (frame.ipv4 != nullptr || departure.path) &&
+               comes_from_apart(*packet)) {
+      outlet_.drop(std::move(packet), DropReason::local_unserved, account);
     } else if (packet->over_ipv6) {
       embedding_.leave(*packet);
       route6(departure, account, now);
     } else if (frame.ipv4 == nullptr) {
       route6(departure, account, now);
-    } else if (comes_from_apart(*packet)) {
-      outlet_.drop(std::move(packet), DropReason::local_unserved, account);
     } else if (departure.resumed && frame.ipv4->ttl <= 1) {
       outlet_.drop(std::move(packet), DropReason::ttl_exceeded, account);
     } else {

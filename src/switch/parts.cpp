@@ -61,7 +61,8 @@ void Parts::learn(const Packet& update, Time now) {
   if (ethernet == nullptr || update.ingress >= interfaces_.count()) {
     return;
   }
-  if (interfaces_.port(update.ingress).bridged()) {
+  const auto& port = interfaces_.port(update.ingress);
+  if (port.bridged() && port.up) {  // who is behind a port that is down was forgotten
     bridge_.learn_quietly(update, ethernet->source, now);
   }
   const auto interface = interfaces_.interface_of(update);

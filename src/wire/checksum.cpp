@@ -40,6 +40,18 @@ std::uint64_t native_pseudo_sum(const Ipv4Header& ip, std::uint16_t l4_bytes) {
   return native_sum(std::as_bytes(std::span(&pseudo, 1)));
 }
 
+// It has addresses, length in 32 bits, and next header (RFC 8200, 8.1).
+std::uint64_t native_pseudo_sum(const Ipv6Header& ip, std::uint32_t l4_bytes) {
+  struct [[gnu::packed]] Pseudo {
+    std::array<std::uint8_t, 16> source;
+    std::array<std::uint8_t, 16> destination;
+    be32 length;
+    be32 next_header;
+  };
+  const Pseudo pseudo{ip.source, ip.destination, be32{l4_bytes}, be32{ip.next_header}};
+  return native_sum(std::as_bytes(std::span(&pseudo, 1)));
+}
+
 }  // namespace
 
 std::uint16_t internet_checksum(Bytes bytes) {
@@ -55,17 +67,12 @@ std::uint16_t transport_checksum(const Ipv4Header& ip, Bytes l4) {
   return static_cast<std::uint16_t>(~fold(sum));
 }
 
-// The pseudo-header of RFC 8200, 8.1 has addresses, length in 32 bits, and next header.
+std::uint16_t pseudo_header_sum(const Ipv6Header& ip, std::uint32_t l4_bytes) {
+  return fold(native_pseudo_sum(ip, l4_bytes));
+}
+
 std::uint16_t transport_checksum(const Ipv6Header& ip, Bytes l4) {
-  struct [[gnu::packed]] Pseudo {
-    std::array<std::uint8_t, 16> source;
-    std::array<std::uint8_t, 16> destination;
-    be32 length;
-    be32 next_header;
-  };
-  const Pseudo pseudo{ip.source, ip.destination, be32{static_cast<std::uint32_t>(l4.size())},
-                      be32{ip.next_header}};
-  const auto sum = native_sum(std::as_bytes(std::span(&pseudo, 1))) + native_sum(l4);
+  const auto sum = native_pseudo_sum(ip, static_cast<std::uint32_t>(l4.size())) + native_sum(l4);
   return static_cast<std::uint16_t>(~fold(sum));
 }
 

@@ -19,6 +19,7 @@ std::uint16_t internet_checksum(Bytes bytes);
 // checksum field of a packet whose checksum it expects hardware to finish (CHECKSUM_PARTIAL on
 // veth, TAP).
 std::uint16_t pseudo_header_sum(const Ipv4Header& ip, std::uint16_t l4_bytes);
+std::uint16_t pseudo_header_sum(const Ipv6Header& ip, std::uint32_t l4_bytes);
 
 // Returns the checksum of a TCP or UDP segment (`l4` from its header on) under its pseudo-header.
 std::uint16_t transport_checksum(const Ipv4Header& ip, Bytes l4);

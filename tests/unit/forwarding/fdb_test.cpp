@@ -53,6 +53,17 @@ TEST(Fdb, SeesAgainOnlyWhatIsNoNews) {
   EXPECT_EQ(fdb.find(home, mac(1), start + 500s), no_port) << "last seen at 99 s";
 }
 
+TEST(Fdb, AShorterAgeingFreesRoomAtOnce) {
+  Fdb fdb(8, 24h, 1);
+  fdb.set_learning(std::vector<LearningConfig>{{}, {true, 1}});
+  fdb.learn(mac(1), 1, start);
+  fdb.set_ageing(10s);
+  EXPECT_LE(fdb.deadline(), start + 11s);
+  fdb.expire(start + 11s);
+  EXPECT_EQ(fdb.size(), 0u);
+  EXPECT_EQ(fdb.learn(mac(2), 1, start + 11s), LearnResult::updated);
+}
+
 TEST(Fdb, SweepFreesTheRoomOfAgedEntries) {
   Fdb fdb(4, 10s, 1);
   EXPECT_EQ(fdb.deadline(), never);

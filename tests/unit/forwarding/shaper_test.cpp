@@ -54,6 +54,19 @@ TEST(Shaper, DoesNotMakeUpForTheTimeInWhichNothingWasReady) {
   EXPECT_EQ(shaper.opens(), start + 1s + 1us - 1ms);
 }
 
+TEST(Shaper, IsOpenAtTheSameTimeWhenItsRateChanges) {
+  Shaper shaper;
+  shaper.configure(800'000);
+  for (int i = 0; i < 4; ++i) {
+    shaper.occupy(frame_of_line, start);
+  }
+  const auto opens = shaper.opens();
+  shaper.configure(8'000'000'000);
+  EXPECT_EQ(shaper.opens(), opens);
+  shaper.configure(800'000);
+  EXPECT_EQ(shaper.opens(), opens);
+}
+
 TEST(Shaper, IsExactInTheLongRun) {
   Shaper shaper;
   shaper.configure(3'000'000'000);

@@ -38,6 +38,18 @@ TEST_F(UnfinishedChecksum, IsThatOfThePseudoHeaderAlone) {
   EXPECT_TRUE(has_unfinished_checksum(*leave(std::move(tcp))));
 }
 
+TEST_F(UnfinishedChecksum, IsThatOfThePseudoHeaderOfIpv6) {
+  const test::Endpoints6 ends{test::mac(1), test::mac(2), test::ip6(1, 1), test::ip6(1, 2)};
+  auto frame = test::make_udp6(pool_, ends, 1, 2);
+  EXPECT_FALSE(has_unfinished_checksum(*frame));
+  const auto l4_bytes = static_cast<std::uint32_t>(test::payload6_of(*frame).size());
+  test::l4_header6<wire::UdpHeader>(*frame).checksum =
+      wire::pseudo_header_sum(test::ip6_of(*frame), l4_bytes);
+  EXPECT_TRUE(has_unfinished_checksum(*frame));
+  frame->length -= 1;
+  EXPECT_FALSE(has_unfinished_checksum(*frame));
+}
+
 // An ordinary checksum may happen to be the sum of the pseudo-header.
 TEST_F(UnfinishedChecksum, IsWrong) {
   auto frame = leave(udp());
