@@ -12,7 +12,6 @@ constexpr int probe_share = 2;
 // A rank that gave up, and then waited for the others for more than this share of its patience,
 // gave up before they began.
 constexpr int late_share = 4;
-constexpr int attempts_max = 3;
 
 Result<void> reduce(Runner& runner, std::size_t bytes, const Deadline& until) {
   std::vector<std::byte> vector(bytes);
@@ -76,7 +75,7 @@ Result<Observation> observe(Runner& runner, Ring& ring, const Attempt& attempt,
                             const Deadline& until, const Watch& watch) {
   Result<Observation> observed;
   bool again = true;
-  for (int tried = 0; tried < attempts_max && again; ++tried) {
+  for (int tried = 0; tried < probe_attempts_max && again; ++tried) {
     observed = observe_once(runner, ring, attempt, until, watch);
     again = observed && observed->failed != 0 && observed->missed != 0;
   }

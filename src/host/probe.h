@@ -39,6 +39,7 @@ using Probe = std::vector<std::size_t>;
 // An attempt ends after so long without progress. That is long enough for some lost packets; a
 // network that drops all packets of a protocol is not waited for longer.
 inline constexpr Duration probe_patience = std::chrono::seconds(5);
+inline constexpr int probe_attempts_max = 3;
 
 // Has what ranks look for while they try, and for how long.
 struct Watch {

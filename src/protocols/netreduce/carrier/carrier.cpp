@@ -200,7 +200,10 @@ Result<void> divide_rings(CommunicatorOptions& options, std::uint32_t group) {
 
 Result<Observation> observe_netreduce(const NetReducePlan& plan, Runner& runner, Ring& ring,
                                       const Deadline& until, Duration patience) {
-  return look(runner, ring, {0, plan.element_bytes(1)}, until, {[] { return true; }, patience});
+  // A failure ends the run, so that all further attempts fail: who begins late is waited for in the
+  // first one.
+  return look(runner, ring, {0, plan.element_bytes(1)}, until,
+              {[] { return true; }, probe_attempts_max * patience});
 }
 
 Result<Choice> choose_netreduce(const CommunicatorOptions& options, const NetReduceOptions& own,

@@ -84,6 +84,13 @@ void NetReduceTrafficKind::interpret(Conditions& conditions) {
     traffic::refuse("--path-mtu", "does not fit an MTU of " + std::to_string(conditions.mtu) +
                                       "; say --mtu " + std::to_string(plan_.path_mtu + headers));
   }
+  const std::size_t slots = std::size_t{2} * plan_.window * plan_.message_packets * plan_.workers;
+  if (slots > wire::ring_slots_max) {
+    traffic::refuse("--message-packets",
+                    "twice --window, for each worker, is " + std::to_string(slots) +
+                        " packets that a switch would hold, which takes " +
+                        std::to_string(wire::ring_slots_max) + " at most; say less");
+  }
   require_blocks("--window", conditions.mode,
                  std::uint64_t{plan_.jobs} * plan_.window * plan_.message_packets);
   spread_workers(plan_, conditions.stations);

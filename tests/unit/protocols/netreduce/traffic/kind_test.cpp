@@ -22,6 +22,14 @@ TEST(NetReduceKind, NeedsPacketsThatFitTheMtu) {
             R"("kinds":[{"type":"f32","op":"max"}]})");
 }
 
+TEST(NetReduceKind, NeedsRingsThatASwitchHasRoomFor) {
+  auto conditions = test::conditions_of(Mode::pcap);
+  EXPECT_THROW(test::traffic_kind("netreduce", conditions, "--workers 64 --message-packets 512"),
+               CLI::ValidationError);
+  EXPECT_NE(test::traffic_kind("netreduce", conditions, "--workers 64 --message-packets 256"),
+            nullptr);
+}
+
 TEST(NetReduceKind, TellsASwitchThatIsFedItsHostsAndRings) {
   auto conditions = test::conditions_of(Mode::pcap);
   const auto kind =
