@@ -30,6 +30,7 @@ struct CollectiveState {
     blocks = begun;
     deadline = until;
     deadline.begin(now);
+    mismatches_before = statistics.ignored[Verdict::mismatch];
     progress.begin(blocks.count(), blocks.has_completion());
     presence.begin();
   }
@@ -54,6 +55,7 @@ struct CollectiveState {
   Deadline deadline;
   ResponseTimes rtt;
   CanaryStatistics statistics;
+  std::uint64_t mismatches_before = 0;  // when the collective began
 };
 
 }  // namespace tributary::host

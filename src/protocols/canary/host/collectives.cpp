@@ -62,9 +62,7 @@ void CanaryCollectives::skip(const Call& call) {
   if (call.buffers.count == 0 && call.collective != Collective::barrier) {
     return;
   }
-  if (wire::is_valid(call.buffers.type, call.buffers.op)) {
-    next_sequence_ = blocks_of(call).next_first();
-  }
+  next_sequence_ = blocks_of(call).next_first();  // as many as with an operator that there is
   ++next_call_;
 }
 

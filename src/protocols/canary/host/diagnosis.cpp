@@ -52,7 +52,8 @@ std::string diagnose(const CollectiveState& state, const CanaryWorker& worker,
   }
   text += std::to_string(progress.open()) + " of " + std::to_string(progress.blocks()) +
           " blocks in flight, " + std::to_string(progress.base()) + " done in sequence";
-  if (const auto mismatches = state.statistics.ignored[Verdict::mismatch]; mismatches != 0) {
+  if (const auto mismatches = state.statistics.ignored[Verdict::mismatch] - state.mismatches_before;
+      mismatches != 0) {
     text += "; " + std::to_string(mismatches) +
             " packets had another type, operator or length: do all ranks call the same collective?";
   }

@@ -43,6 +43,7 @@ void FlareCollectives::skip(const Call& call) {
 
 void FlareCollectives::begin(const Call& call, Time now, const Deadline& deadline) {
   forget_failure();
+  mismatches_before_ = statistics_.ignored[Verdict::mismatch];
   call_ = call;
   const auto dense = dense_part_of(call);
   running_ = !Reduction(dense, job_.rank).is_empty();
@@ -213,7 +214,7 @@ Verdict FlareCollectives::take_refusal(const wire::FlareHeader& header) {
             std::string(name(call_)) + ": " +
                 called_differently(block, plan_.group, {blocks_.chunks.type(), blocks_.chunks.op()},
                                    {header.element_type, header.op}));
-  return Verdict::mismatch;
+  return Verdict::taken;
 }
 
 bool FlareCollectives::is_sound(const wire::FlareHeader& header) const {
@@ -313,7 +314,8 @@ std::string FlareCollectives::diagnose() const {
               std::to_string(window.blocks()) + " sent); " +
               (in_sparse ? likely_cause_of_sparse(statistics_.sparse_results_received != 0)
                          : likely_cause(statistics_.results_received != 0));
-  if (const auto mismatches = statistics_.ignored[Verdict::mismatch]; mismatches != 0) {
+  if (const auto mismatches = statistics_.ignored[Verdict::mismatch] - mismatches_before_;
+      mismatches != 0) {
     text += "; " + std::to_string(mismatches) +
             " results had another type, operator or length: do all ranks call the same collective?";
   }

@@ -89,7 +89,8 @@ class FlareCollectives final : public Machine {
   // has all results that are a window before it, so nobody lacks more than these.
   KeptResults<wire::FlareHeader> kept_;
   FlareStatistics statistics_;
-  std::vector<std::byte> zeros_;  // what contributes nothing to a broadcast
+  std::uint64_t mismatches_before_ = 0;  // when the call began
+  std::vector<std::byte> zeros_;         // what contributes nothing to a broadcast
   std::optional<FlareSparseCollective> sparse_;
 
   bool running_ = false;

@@ -42,6 +42,7 @@ void PanamaCollectives::skip(const Call& call) {
 
 void PanamaCollectives::begin(const Call& call, Time now, const Deadline& deadline) {
   forget_failure();
+  mismatches_before_ = statistics_.ignored[Verdict::mismatch];
   running_ = !Reduction(call, job_.rank).is_empty();
   if (!running_) {
     return;
@@ -296,7 +297,8 @@ std::string PanamaCollectives::diagnose() const {
   }
   text += " its switches wait for a rank, or have no such tree: 'tributaryctl tree' tells which;";
   text += " or ranks call different collectives: 'tributaryctl drops' counts panama_mismatch";
-  if (const auto mismatches = statistics_.ignored[Verdict::mismatch]; mismatches != 0) {
+  if (const auto mismatches = statistics_.ignored[Verdict::mismatch] - mismatches_before_;
+      mismatches != 0) {
     text += "; " + std::to_string(mismatches) +
             " results had another type, operator or length: do all ranks call the same collective?";
   }

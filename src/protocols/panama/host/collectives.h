@@ -75,7 +75,8 @@ class PanamaCollectives final : public Machine {
   PanamaPlan plan_;
   std::vector<PanamaTree> trees_;
   PanamaStatistics statistics_;
-  std::vector<std::byte> zeros_;  // what contributes nothing to a broadcast
+  std::uint64_t mismatches_before_ = 0;  // when the call began
+  std::vector<std::byte> zeros_;         // what contributes nothing to a broadcast
 
   bool running_ = false;
   bool abandoned_ = true;  // nothing is to be sent any more

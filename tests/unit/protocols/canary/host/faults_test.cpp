@@ -317,19 +317,23 @@ TEST_F(Faults, WithoutAnySwitchABlockIsReducedByHostsEvenIfNothingIsLost) {
 
 // Rank 0 refuses what the others begin; nothing of that gets into the sums of the next call.
 TEST_F(Faults, ACallThatOneRankRefusedDoesNotSpoilTheNext) {
-  make();
-  (*network)[0].skip(vectors->apart(0));
-  for (const std::uint32_t rank : {1u, 2u, 3u}) {
-    vectors->in[rank][0] ^= std::byte{0x55};
-    (*network)[rank].begin(vectors->apart(rank), network->now, network->now + 1s);
-  }
-  network->run();
-  for (const std::uint32_t rank : {1u, 2u, 3u}) {
-    ASSERT_TRUE((*network)[rank].failure()) << rank;
-  }
-  for (int call = 0; call < 2; ++call) {
-    vectors = std::make_unique<Vectors>(4, 16 * 12, ElementType::i32, Operator::sum);
-    reduce();
+  for (const auto op : {Operator::sum, Operator::minloc}) {  // which i32 lacks
+    make();
+    auto refused = vectors->apart(0);
+    refused.buffers.op = op;
+    (*network)[0].skip(refused);
+    for (const std::uint32_t rank : {1u, 2u, 3u}) {
+      vectors->in[rank][0] ^= std::byte{0x55};
+      (*network)[rank].begin(vectors->apart(rank), network->now, network->now + 1s);
+    }
+    network->run();
+    for (const std::uint32_t rank : {1u, 2u, 3u}) {
+      ASSERT_TRUE((*network)[rank].failure()) << rank;
+    }
+    for (int call = 0; call < 2; ++call) {
+      vectors = std::make_unique<Vectors>(4, 16 * 12, ElementType::i32, Operator::sum);
+      reduce();
+    }
   }
 }
 

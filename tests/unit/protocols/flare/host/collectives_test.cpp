@@ -661,6 +661,7 @@ TEST(FlareCollectives, WhoCallsSomethingElseThanOthersIsToldSo) {
               std::string::npos)
         << message;
     EXPECT_EQ(message.rfind("allreduce: ", 0), 0u) << message;
+    EXPECT_EQ(model[1].statistics().refused(), 0u) << "it was not ignored";
     EXPECT_LE(model.now - start, 1ms);
   }
 }
