@@ -163,7 +163,7 @@ Result<void> Communicator::State::run_carrier(const Call& call, const host::Dead
 
 Result<void> Communicator::State::run_ring(const Call& call, const host::Deadline& until) {
   return carry_by_ring(call, until).map_error([this](const Error& error) {
-    const bool broke = error.code == Error::Code::network;
+    const bool broke = error.code == Error::Code::network && !aborted;
     return broke && carrier ? carrier->explain(error) : error;
   });
 }

@@ -73,6 +73,9 @@ host::RegroupWish wish_of(std::uint64_t epoch, std::uint32_t world_size, host::D
           wire::be32{static_cast<std::uint32_t>(time.count())}};
 }
 
+// For ever, with which the arithmetic of clocks would end.
+constexpr std::chrono::hours join_timeout_max{24 * 365};
+
 }  // namespace
 
 Result<Communicator> Communicator::create_elastic(const CommunicatorOptions& options) {
@@ -84,6 +87,10 @@ Result<Communicator> Communicator::create_elastic(const CommunicatorOptions& opt
   if (auto checked = host::check(mine); !checked) {
     return tl::make_unexpected(checked.error());
   }
+  if (mine.join_timeout <= std::chrono::nanoseconds::zero()) {
+    return host::invalid("the time to join in must be positive");
+  }
+  mine.join_timeout = std::min<std::chrono::nanoseconds>(mine.join_timeout, join_timeout_max);
   if (::sodium_init() < 0) {
     return fail(Error::Code::internal, "libsodium has no source of randomness");
   }

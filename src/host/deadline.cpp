@@ -21,6 +21,7 @@ Deadline Deadline::no_later_than(Time latest) const {
 Deadline Deadline::impatient(Duration stall) const {
   auto impatient = *this;
   impatient.stall_ = std::min(stall_, stall);
+  impatient.began_ = {};
   impatient.begin(Clock::now());
   return impatient;
 }

@@ -21,8 +21,11 @@ class Deadline {
   // A time alone is fixed: progress does not move it. `stall`: the longest time without progress.
   Deadline(Time fixed, Duration stall = Duration::max()) : fixed_(fixed), stall_(stall) {}
 
-  // The collective begins.
-  void begin(Time now) { began_ = progressed_ = now; }
+  // The collective begins, or a step of it, which is no new one.
+  void begin(Time now) {
+    began_ = began_ == Time{} ? now : began_;
+    progressed_ = now;
+  }
   void progress(Time now) {
     progressed_ = now;
     if (pulse_ != nullptr) {
@@ -52,6 +55,8 @@ class Deadline {
 
   Time due() const { return is_given_up() ? Time{} : std::min({fixed_, stalls_at(), requested()}); }
   bool passed(Time now) const { return now >= due(); }
+  // Tells whether it passes first for the sake of whoever gives it up, or of its request's limit.
+  bool is_cut_short() const { return is_given_up() || requested() < std::min(fixed_, stalls_at()); }
   // Returns until when to wait at most before looking whether the deadline was brought forward.
   Time next_look() const { return std::min(due(), Clock::now() + look_interval); }
   // Returns how an error message about `what` begins, once the deadline has passed: it says which

@@ -144,6 +144,7 @@ Result<Opened> open(const CommunicatorOptions& options, const Endpoint& rendezvo
   }
   auto hello = hello_of(options);
   hello.address = own.address;
+  hello.over_ipv6 = own.prefix ? 1 : 0;
   hello.ring_port = listener->local.port;
   tell((*preparation)->offer(), hello);
   return Opened{std::move(*preparation), std::move(*listener), hello};

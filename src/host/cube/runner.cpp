@@ -25,6 +25,8 @@ constexpr std::size_t burst_bytes = 262144;  // per system call
 constexpr std::chrono::milliseconds hearsay_patience{500};
 // Telling neighbours of a failure may take so long, where they are behind or have no processor.
 constexpr std::chrono::seconds failure_patience{2};
+// The end of a call that somebody cut short is promised within a second.
+constexpr std::chrono::milliseconds cut_patience{500};
 // A neighbour may know so much later why a ring broke: it may have to hear that itself before.
 constexpr std::chrono::seconds explanation_patience{3};
 
@@ -93,8 +95,10 @@ Result<void> CubeRunner::run(const Call& call, Deadline until) {
   }
   for (const auto& link : links_) {
     if (link.has_ended) {
-      broken_ = broken(ends(), link, "it has ended there").message;
-      return fail(Error::Code::network, broken_);
+      const auto why = broken(ends(), link, "it has ended there");
+      broken_ = why.message;
+      tell({links_.size(), failure_frame(why)}, failure_patience);
+      return tl::make_unexpected(why);
     }
   }
   until.begin(Clock::now());
@@ -103,7 +107,8 @@ Result<void> CubeRunner::run(const Call& call, Deadline until) {
   count(exchange);
   if (!done) {
     broken_ = done.error().message;
-    tell(exchange.endings(done.error()));
+    const bool is_cut = until.is_cut_short() && until.passed(Clock::now());
+    tell(exchange.endings(done.error()), is_cut ? cut_patience : failure_patience);
   }
   return done;
 }
@@ -115,7 +120,7 @@ Result<void> CubeRunner::hear() {
   auto sound = hear_neighbours().and_then([this] { return look_at_links(); });
   if (!sound) {
     broken_ = sound.error().message;
-    tell({links_.size(), failure_frame(sound.error())});
+    tell({links_.size(), failure_frame(sound.error())}, failure_patience);
   }
   return sound;
 }
@@ -164,7 +169,8 @@ Result<void> CubeRunner::drive(Exchange& exchange, Deadline& until) {
     if (moved) {
       until.progress(now);
     }
-    if (until.passed(now - (exchange.all_joined() ? hearsay_patience : Duration{}))) {
+    const bool listens = exchange.all_joined() && !until.is_cut_short();
+    if (until.passed(now - (listens ? hearsay_patience : Duration{}))) {
       return tl::make_unexpected(lateness_of(exchange, until));
     }
     if (now >= look) {
@@ -279,14 +285,14 @@ Error CubeRunner::lateness_of(const Exchange& exchange, const Deadline& until) c
 }
 
 // Tells the neighbours, but for those that can hear nothing.
-void CubeRunner::tell(const std::vector<std::vector<std::byte>>& endings) {
+void CubeRunner::tell(const std::vector<std::vector<std::byte>>& endings, Duration patience) {
   std::vector<CubeEnding> audible;
   for (std::size_t link = 0; link < links_.size(); ++link) {
     if (is_running(interfaces_[links_[link].to.interface])) {
       audible.push_back({links_[link].fd.get(), endings[link]});
     }
   }
-  send_endings(std::move(audible), Clock::now() + failure_patience);
+  send_endings(std::move(audible), Clock::now() + patience);
 }
 
 void CubeRunner::count(const Exchange& exchange) {

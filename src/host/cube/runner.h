@@ -55,7 +55,7 @@ class CubeRunner final : public Runner {
   Result<void> hear_neighbours();
   Result<void> look_at_links() const;
   Error lateness_of(const Exchange& exchange, const Deadline& until) const;
-  void tell(const std::vector<std::vector<std::byte>>& endings);
+  void tell(const std::vector<std::vector<std::byte>>& endings, Duration patience);
   void count(const Exchange& exchange);
 
   Job job_;

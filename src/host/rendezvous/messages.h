@@ -71,7 +71,8 @@ struct [[gnu::packed]] RendezvousHello {
   std::uint8_t fallback : 1 = 0;       // 1: an error
   std::uint8_t reproducible : 1 = 0;   // 1: sums are
   std::uint8_t never_doubles : 1 = 0;  // 1: hosts add short vectors round their ring, too
-  std::uint8_t unused : 5 = 0;
+  std::uint8_t over_ipv6 : 1 = 0;      // 1: `address` is the end of an address of IPv6
+  std::uint8_t unused : 4 = 0;
   wire::be32 rank;
   wire::be32 world_size;
   wire::Ipv4Address address;

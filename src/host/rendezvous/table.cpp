@@ -86,6 +86,12 @@ std::optional<std::string> disagreement(const RendezvousHello& hello, const std:
   if (hello.never_doubles != host.never_doubles) {
     return who + " and rank 0 differ in TRIBUTARY_DOUBLING (on or off)";
   }
+  if (hello.over_ipv6 != host.over_ipv6) {
+    return who +
+           (hello.over_ipv6 != 0 ? " has an address of IPv6, rank 0 one of IPv4"
+                                 : " has an address of IPv4, rank 0 one of IPv6") +
+           ": give all ranks one of the same version (TRIBUTARY_LOCAL_ADDRESS)";
+  }
   if (hello.protocol != host.protocol) {
     return who + " " + different_protocol(hello, host);
   }

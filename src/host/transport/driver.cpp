@@ -15,6 +15,7 @@ Result<void> Driver::run(const Call& call, Deadline until) {
   lost_ = false;
   const auto begun = Clock::now();
   until.begin(begun);
+  transport_.forget_trouble();
   Result<void> result;
   try {
     machine_.begin(call, begun, until);
@@ -75,7 +76,7 @@ void Driver::skip(const Call& call) {
 }
 
 bool Driver::retaining() {
-  const OwnerScope here(progress_);
+  const OwnerScope here(progress_, true);
   return machine_.retaining();
 }
 

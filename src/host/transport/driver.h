@@ -33,23 +33,27 @@ class Driver final : public Runner, private ProgressTarget {
   bool retaining() override;
   const Job& job() const override { return machine_.job(); }
 
-  // Calls `use` while nobody else moves the machine.
+  // Calls `use`, which sends nothing, while nobody moves the machine.
   template <typename Use>
   auto with_machine(Use use) {
-    const OwnerScope here(progress_);
+    const OwnerScope here(progress_, true);
     return std::invoke(use);
   }
 
  private:
   class OwnerScope {
    public:
-    explicit OwnerScope(ProgressThread& thread) : thread_(thread) { thread_.enter(); }
+    explicit OwnerScope(ProgressThread& thread, bool only_looks = false)
+        : thread_(thread), only_looks_(only_looks) {
+      thread_.enter();
+    }
     OwnerScope(const OwnerScope&) = delete;
     OwnerScope& operator=(const OwnerScope&) = delete;
-    ~OwnerScope() { thread_.leave(); }
+    ~OwnerScope() { thread_.leave(only_looks_); }
 
    private:
     ProgressThread& thread_;
+    const bool only_looks_;
   };
 
   Result<void> drive(Deadline& until);

@@ -64,12 +64,12 @@ void ProgressThread::enter() {
   }
 }
 
-void ProgressThread::leave() {
+void ProgressThread::leave(bool only_looked) {
   bool wake = false;
   {
     const std::lock_guard lock(mutex_);
     owner_present_ = false;
-    ++absences_;
+    absences_ += only_looked ? 0 : 1;
     wake = state_ == State::resting && target_.wants_progress();
   }
   if (wake) {

@@ -38,9 +38,10 @@ class ProgressThread {
 
   Result<void> start();
 
-  // Between enter() and leave() the target is the owner's alone.
+  // Between enter() and leave() the target is the owner's alone. An owner that came for a look, and
+  // has moved nothing, was not there: who looks often must not keep the thread away.
   void enter();
-  void leave();
+  void leave(bool only_looked = false);
 
  private:
   enum class State : std::uint8_t { awake, resting, pausing, watching };

@@ -40,6 +40,7 @@ class UringSender {
   bool retries() const { return !retries_.empty(); }
   // Says how many datagrams the kernel refused, and why the last one was; empty if none.
   std::string trouble() const;
+  void forget_trouble() { refused_ = 0; }
 
  private:
   struct Slot {

@@ -238,5 +238,8 @@ const DatagramSocket& UringTransport::socket() const {
 std::string UringTransport::trouble() const {
   return state_->sender.trouble();
 }
+void UringTransport::forget_trouble() {
+  state_->sender.forget_trouble();
+}
 
 }  // namespace tributary::host

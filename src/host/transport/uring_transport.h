@@ -43,6 +43,7 @@ class UringTransport {
   const DatagramSocket& socket() const;
   // Says how many datagrams the kernel refused, and why the last one was; empty if none.
   std::string trouble() const;
+  void forget_trouble();
 
  private:
   struct State;

@@ -59,6 +59,13 @@ TEST(Deadline, BeginsAnewWithEveryCollective) {
   EXPECT_EQ(deadline.due(), start + 1h + 30s);
 }
 
+TEST(Deadline, IsOfTheWholeWhoseStepsBeginOneAfterTheOther) {
+  Deadline deadline(start + 5s);
+  deadline.begin(start);
+  deadline.begin(start + 3s);
+  EXPECT_EQ(deadline.explain("allreduce"), "allreduce did not finish within its deadline of 5 s");
+}
+
 TEST(Deadline, WhoWaitsForSomebodyHasALittleLonger) {
   Deadline deadline(start + 60s, 30s);
   deadline.begin(start);

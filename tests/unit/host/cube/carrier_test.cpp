@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests ranks with several interfaces, on real sockets between addresses of the loopback interface.
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -13,6 +14,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "host/clock.h"
 #include "host/communicator.h"
 #include "unit/host/loopback.h"
 #include "unit/host/ports.h"
@@ -137,6 +139,31 @@ TEST(Cube, ARankThatEndsIsNamedByAll) {
   for (const auto& text : said) {
     EXPECT_THAT(text, HasSubstr("the connection with rank 4 (127."));
   }
+}
+
+// It does not ask its neighbours why the ring broke, who have nothing to say.
+TEST(Cube, AnAbortEndsACallOfTheRingAtOnce) {
+  std::atomic<bool> over = false;
+  run({"bcube", 4, 2}, [&](Communicator& communicator) {
+    if (communicator.rank() != 0) {
+      over.wait(false);
+      return;
+    }
+    Time aborted{};
+    std::jthread other([&] {
+      std::this_thread::sleep_for(50ms);
+      aborted = Clock::now();
+      communicator.abort();
+    });
+    const auto done = communicator.barrier();
+    const auto ended = Clock::now();
+    other.join();
+    over = true;
+    over.notify_all();
+    EXPECT_LT(ended - aborted, 3s) << "for which it would ask";
+    ASSERT_FALSE(done);
+    EXPECT_EQ(done.error().code, Error::Code::aborted) << done.error().message;
+  });
 }
 
 TEST(Cube, ARankThatIsLateIsWaitedFor) {

@@ -43,6 +43,25 @@ TEST_F(SecretElasticWorlds, TurnAwayStrangers) {
   expect_sums(members);
 }
 
+TEST_F(ElasticWorlds, LetWhoWaitsForEverWait) {
+  auto members = found(2);
+  auto options = options_to_join(2);
+  options.join_timeout = 0ms;
+  const auto refused = Communicator::create(options);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Error::Code::invalid_argument);
+  options.join_timeout = std::chrono::nanoseconds::max();
+  std::optional<Communicator> newcomer;
+  {
+    const std::jthread thread([&] { newcomer = created(Communicator::create(options)); });
+    await_waiting(*members[0], 1);
+    run_ranks(2, [&](std::uint32_t rank) { members[rank] = created(members[rank]->regroup()); });
+  }
+  ASSERT_TRUE(newcomer);
+  members.push_back(std::move(newcomer));
+  expect_sums(members);
+}
+
 TEST_F(ElasticWorlds, TurnAwayWhoHasOtherOptions) {
   auto members = found(2);
   auto options = options_to_join(2);

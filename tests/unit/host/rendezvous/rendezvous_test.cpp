@@ -70,6 +70,10 @@ TEST(RendezvousTable, NamesEveryDisagreement) {
   hello.never_doubles = 1;
   EXPECT_EQ(complaint(hello), "rank 2 and rank 0 differ in TRIBUTARY_DOUBLING (on or off)");
   hello = hello_of(2, 3);
+  hello.over_ipv6 = 1;
+  EXPECT_NE(complaint(hello).find("rank 2 has an address of IPv6, rank 0 one of IPv4"),
+            std::string::npos);
+  hello = hello_of(2, 3);
   hello.algorithm = rendezvous_name("panama");
   EXPECT_NE(complaint(hello).find("algorithm"), std::string::npos);
   hello = hello_of(2, 3);
@@ -241,13 +245,15 @@ TEST(Rendezvous, ARankThatHearsNothingComesAgain) {
   ASSERT_TRUE(listener);
   const auto place = listener->local;
   Result<Meeting> guest;
-  const std::jthread thread([&] { guest = meet_fully(place, hello_of(1, 2), {}, until); });
+  std::jthread thread([&] { guest = meet_fully(place, hello_of(1, 2), {}, until); });
   // As where a reset was lost: to the rank this one is connected, and nobody has it.
   const auto unheard = accept_until(*listener, until);
   ASSERT_TRUE(unheard);
   auto host = meet(place, hello_of(0, 2), {}, until, std::move(*listener));
   ASSERT_TRUE(host) << host.error().message;
   EXPECT_TRUE((*host)->conclude({}, until));
+  thread.join();
+  EXPECT_TRUE(guest) << guest.error().message;
 }
 
 TEST(Rendezvous, StrangersAreIgnored) {
