@@ -11,6 +11,7 @@
 #include "host/sketch/check.h"
 #include "host/sketch/grid_steps.h"
 #include "host/sketch/low_rank_steps.h"
+#include "host/sketch/pending.h"
 #include "host/sketch/quantile_steps.h"
 
 namespace tributary {
@@ -98,6 +99,9 @@ Result<void> Communicator::State::run_sketched(const host::sketch::Vectors& vect
                                  : host::sketch::check(vectors, sketch, options.world_size);
   const auto count = sketch.count();  // that of all ranks, also where a vector is too short
   if (is_alone() && aborted) {
+    if (checked) {
+      host::sketch::Pending(vectors.in, sketch, options.rank).begin();
+    }
     return fail_as_aborted();
   }
   if (is_alone() || count == 0) {
@@ -129,6 +133,7 @@ Result<void> Communicator::State::run_sketched_in(host::Steps& steps, const Call
     return accepted;
   }
   if (aborted) {
+    (void)steps.next();  // as with a step that fails, what was given is kept back
     return fail_as_aborted();
   }
   auto done = recorded(sketched_name, by, bytes, [&] {

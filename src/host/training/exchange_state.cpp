@@ -142,24 +142,42 @@ Result<void> GradientExchange::State::rest(Lock& lock, std::string_view where,
   Result<void> done;
   for (apply_backlog(lock); done && !condition(); apply_backlog(lock)) {
     resting_ = true;
-    done = await(lock, where, [&] { return !backlog_.empty() || condition(); });
+    done = await(lock, where, [&] { return (!backlog_.empty() && !lacks_sums_) || condition(); });
     resting_ = false;
   }
   return done ? state_of_thread() : done;
 }
 
 void GradientExchange::State::apply_backlog(Lock& lock) {
-  while (!backlog_.empty()) {
+  while (!backlog_.empty() && !lacks_sums_) {
     const auto batch = std::move(backlog_.front());
     backlog_.pop_front();
     lock.unlock();
-    std::span<const float> rest(batch.values);
-    for (const auto& sum : batch.sums) {
-      apply_({sum.layer, rest.first(elements(sum.layer)), sum.contributors});
-      rest = rest.subspan(elements(sum.layer));
+    try {
+      apply(batch);
+    } catch (...) {
+      give_up(lock);
+      throw;
     }
     lock.lock();
   }
+}
+
+void GradientExchange::State::apply(const Batch& batch) const {
+  std::span<const float> rest(batch.values);
+  for (const auto& sum : batch.sums) {
+    apply_({sum.layer, rest.first(elements(sum.layer)), sum.contributors});
+    rest = rest.subspan(elements(sum.layer));
+  }
+}
+
+// This replica lacks a sum that the others have.
+void GradientExchange::State::give_up(Lock& lock) {
+  communicator.abort();
+  lock.lock();
+  lacks_sums_ = true;
+  broken_ = Error{Error::Code::aborted,
+                  "a sum could not be applied on this rank, which has aborted the communicator"};
 }
 
 Result<void> GradientExchange::State::await(Lock& lock, std::string_view where,

@@ -65,6 +65,8 @@ struct GradientExchange::State {
   void look_up(Lock& lock);
   Result<void> rest(Lock& lock, std::string_view where, const std::function<bool()>& condition);
   void apply_backlog(Lock& lock);
+  void apply(const Batch& batch) const;
+  void give_up(Lock& lock);
   Result<void> state_of_thread() const;
   void begin_iteration();
   void show(std::string_view what, host::Time began, host::Time ended);
@@ -108,7 +110,8 @@ struct GradientExchange::State {
   bool resting_ = false;  // it waits between iterations
   host::Time round_ended_{};
   std::optional<Error> broken_;
-  bool ended_ = false;  // the thread is done with everything
+  bool lacks_sums_ = false;  // one could not be applied, and none is any more
+  bool ended_ = false;       // the thread is done with everything
 
   std::uint64_t iterations_ = 0;
   std::uint64_t iterations_dropped_ = 0;

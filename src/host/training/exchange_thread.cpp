@@ -62,7 +62,7 @@ void GradientExchange::State::run() {
     await_turn();
     const auto done = host::safely([this] { return round(); }, [this] { communicator.abort(); });
     const Lock lock(mutex_);
-    if (!done) {
+    if (!done && !broken_) {
       broken_ = done.error();
       broken_->message =
           "the exchange of gradients has ended, make a new communicator: " + broken_->message;

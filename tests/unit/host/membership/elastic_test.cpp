@@ -125,7 +125,9 @@ TEST_F(ElasticWorlds, FailEveryCallOfAnOldMembership) {
   keep(old.reduce_scatter(values.data(), values.data(), 1, wire::ElementType::f32,
                           wire::Operator::sum));
   keep(old.sparse_allreduce(std::span(indices), std::span<const float>(values).first(1), 10));
+  values.front() = 3;
   keep(old.sketched_allreduce(std::span(values), sketch));
+  EXPECT_THAT(sketch.residual(), testing::ElementsAreArray(values)) << "it goes with the next sum";
   for (const auto& error : errors) {
     EXPECT_EQ(error.code, Error::Code::membership_ended) << error.message;
     EXPECT_THAT(error.message, HasSubstr("membership 1 has ended: this rank has called regroup()"));

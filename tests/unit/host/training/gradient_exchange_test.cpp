@@ -295,6 +295,40 @@ TEST(Exchange, EndsWhereSumsCannotBeApplied) {
   });
 }
 
+// A replica that lacks a sum is no longer that of the others.
+TEST(Exchange, ASumThatCouldNotBeAppliedIsTheLast) {
+  const auto port = next_ports();
+  run_ranks(2, [port](std::uint32_t rank) {
+    auto setup = options_on_loopback(rank, 2, port);
+    setup.algorithm = "canary";
+    auto communicator = Communicator::create(setup);
+    ASSERT_TRUE(communicator) << communicator.error().message;
+    int applied = 0;
+    auto exchange = GradientExchange::create(
+        std::move(*communicator), layers, {},
+        [&](const LayerSum&) {
+          ++applied;
+          if (rank == 0) {
+            throw std::runtime_error("no memory");
+          }
+        },
+        options_of(Synchrony::bsp));
+    ASSERT_TRUE(exchange) << exchange.error().message;
+    ASSERT_TRUE(exchange->enter());
+    offer_all(*exchange, 1);
+    const auto finished = exchange->finish();
+    if (rank == 0) {
+      ASSERT_TRUE(finished) << finished.error().message;
+      EXPECT_THROW((void)exchange->enter(), std::runtime_error);
+      const auto entered = exchange->enter();
+      ASSERT_FALSE(entered);
+      EXPECT_EQ(entered.error().code, Error::Code::aborted);
+    }
+    EXPECT_FALSE(exchange->close());
+    EXPECT_TRUE(rank != 0 || applied == 1) << applied;
+  });
+}
+
 TEST(Exchange, CallsInAnotherOrderAreRefused) {
   run_exchanges(1, options_of(Synchrony::bsp), [](GradientExchange& exchange, Replica&) {
     const std::vector<float> gradient(layers[1]);
