@@ -72,9 +72,10 @@ std::string tasks_of_node(const std::string& list, std::uint32_t node) {
   return first;
 }
 
-// Torchrun has its own agent listen at MASTER_PORT, by default since PyTorch 2.
+// Torchrun has its own agent listen at the environment's MASTER_PORT.
 bool is_port_of_agent(const Variables& variables) {
-  return variables.find("TORCHELASTIC_USE_AGENT_STORE") == "True";
+  return variables.find("TORCHELASTIC_USE_AGENT_STORE") == "True" &&
+         !variables.is_set_here("MASTER_PORT");
 }
 
 }  // namespace

@@ -22,6 +22,7 @@ class Variables {
   }
   // Returns nothing if the variable is empty or not set.
   std::optional<std::string> find(const std::string& name) const;
+  bool is_set_here(const std::string& name) const { return instead_.contains(name); }
   // Returns a variable that was set here and that nobody has looked for: its name means nothing.
   std::optional<std::string> unknown() const;
   const std::set<std::string, std::less<>>& looked_for() const { return looked_for_; }

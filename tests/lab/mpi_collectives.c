@@ -263,7 +263,7 @@ static void check_uneven_reduce_scatter(const struct kind* kind, MPI_Op op, cons
   void* in = make(all * element);
   void* out = make(mine * element);
   fill(kind, in, all, rank);
-  MPI_Reduce_scatter(in, out, counts, kind->type, op, comm);
+  MPI_Reduce_scatter(in, mine != 0 ? out : NULL, counts, kind->type, op, comm);
   expect(is_right(kind, op, out, first, mine, size), "uneven reduce_scatter", kind->name, op_name,
          count);
   MPI_Reduce_scatter(MPI_IN_PLACE, in, counts, kind->type, op, comm);
@@ -640,6 +640,27 @@ static void check_all(void) {
   check_kinds(MPI_COMM_WORLD, 64);
 }
 
+// MPI has errors for these, and sums go on.
+static void give_wrong_arguments(void) {
+  enum { COUNT = 40000 };
+  double* vector = make(COUNT * sizeof(double));
+  int* counts = make((size_t)world_size * sizeof(int));
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  check_allreduce(&doubles, MPI_SUM, "MPI_SUM", COUNT, MPI_COMM_WORLD);
+  for (int rank = 0; rank < world_size; ++rank) {
+    counts[rank] = rank == 1 ? -1 : COUNT / world_size;
+  }
+  expect(MPI_Reduce_scatter(MPI_IN_PLACE, vector, counts, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD) !=
+             MPI_SUCCESS,
+         "reduce_scatter", "MPI_DOUBLE", "MPI_SUM", -1);
+  expect(MPI_Allreduce(vector, MPI_IN_PLACE, COUNT, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD) !=
+             MPI_SUCCESS,
+         "allreduce into MPI_IN_PLACE", "MPI_DOUBLE", "MPI_SUM", COUNT);
+  check_allreduce(&doubles, MPI_SUM, "MPI_SUM", COUNT, MPI_COMM_WORLD);
+  free(counts);
+  free(vector);
+}
+
 // The last rank comes to a collective when the others have given it up.
 static void be_late(bool blocking) {
   int class = MPI_SUCCESS;
@@ -722,6 +743,8 @@ int main(int argc, char** argv) {
     check_all();
   } else if (strcmp(scene, "uneven") == 0) {
     check_uneven_reduce_scatter(&ints, MPI_SUM, "MPI_SUM", 20000, MPI_COMM_WORLD);
+  } else if (strcmp(scene, "wrong") == 0) {
+    give_wrong_arguments();
   } else if (strcmp(scene, "late") == 0) {
     be_late(true);
   } else if (strcmp(scene, "late-wait") == 0) {

@@ -1,12 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "bindings/mpi/elements.h"
 #include "bindings/mpi/team.h"
 
+/* Where MPI does not allow MPI_IN_PLACE, there is no buffer: the call fails, and is counted. */
+static void* buffer_at(void* buffer) {
+  return buffer == MPI_IN_PLACE ? NULL : buffer;
+}
+
 int tributary_mpi_reduce(struct tributary_mpi_team* team, const void* in, void* out, int count,
                          MPI_Datatype type, MPI_Op op, int root) {
+  const bool has_result = root < 0 || root == team->rank;
   struct tributary_mpi_elements elements;
   tributary_request* request = NULL;
   tributary_result posted;
@@ -15,15 +22,14 @@ int tributary_mpi_reduce(struct tributary_mpi_team* team, const void* in, void* 
     return MPI_ERR_OP;
   }
   all = (size_t)count * elements.each;
-  if (in == MPI_IN_PLACE) {
-    in = out;
-  }
+  out = has_result ? buffer_at(out) : NULL;
+  in = in == MPI_IN_PLACE ? out : in;
   if (root < 0) {
     posted = tributary_iallreduce(team->comm, in, out, all, elements.type, elements.op, &request);
     return tributary_mpi_finish(team, "allreduce", posted, &request);
   }
-  posted = tributary_ireduce(team->comm, in, root == team->rank ? out : NULL, all, elements.type,
-                             elements.op, (uint32_t)root, &request);
+  posted = tributary_ireduce(team->comm, in, out, all, elements.type, elements.op, (uint32_t)root,
+                             &request);
   return tributary_mpi_finish(team, "reduce", posted, &request);
 }
 
@@ -35,6 +41,7 @@ int tributary_mpi_reduce_scatter_block(struct tributary_mpi_team* team, const vo
   if (!tributary_mpi_elements_of(type, op, &elements)) {
     return MPI_ERR_OP;
   }
+  out = buffer_at(out);
   posted = tributary_ireduce_scatter(team->comm, in == MPI_IN_PLACE ? out : in, out,
                                      (size_t)count * elements.each, elements.type, elements.op,
                                      &request);
@@ -44,6 +51,7 @@ int tributary_mpi_reduce_scatter_block(struct tributary_mpi_team* team, const vo
 /* Parts differ: each rank has the sum of all, and keeps its own of it. */
 int tributary_mpi_reduce_scatter(struct tributary_mpi_team* team, const void* in, void* out,
                                  const int counts[], MPI_Datatype type, MPI_Op op) {
+  const bool misplaced = out == MPI_IN_PLACE; /* where MPI does not allow it */
   struct tributary_mpi_elements elements;
   tributary_request* request = NULL;
   tributary_result posted;
@@ -60,17 +68,17 @@ int tributary_mpi_reduce_scatter(struct tributary_mpi_team* team, const void* in
     all += (size_t)counts[rank] * elements.each;
   }
   bytes = elements.each * tributary_type_size(elements.type);
-  sum = malloc(all / elements.each * bytes);
+  sum = misplaced ? NULL : malloc(all / elements.each * bytes);
   if (sum == NULL) { /* the call fails here, and is counted, so that later ones stay in step */
     posted =
         tributary_iallreduce(team->comm, NULL, NULL, all, elements.type, elements.op, &request);
     (void)tributary_mpi_finish(team, "reduce_scatter", posted, &request);
-    return MPI_ERR_NO_MEM;
+    return misplaced ? MPI_ERR_BUFFER : MPI_ERR_NO_MEM;
   }
   posted = tributary_iallreduce(team->comm, in == MPI_IN_PLACE ? out : in, sum, all, elements.type,
                                 elements.op, &request);
   result = tributary_mpi_finish(team, "reduce_scatter", posted, &request);
-  if (result == MPI_SUCCESS) {
+  if (result == MPI_SUCCESS && counts[team->rank] != 0) { /* otherwise `out` may be anything */
     memcpy(out, sum + before * bytes, (size_t)counts[team->rank] * bytes);
   }
   free(sum);

@@ -89,6 +89,9 @@ bool tributary_mpi_carries_reduce_scatter(struct tributary_mpi_team* team, const
   struct tributary_mpi_elements elements;
   size_t bytes = 0;
   for (int rank = 0; rank < team->size; ++rank) {
+    if (counts[rank] < 0) { /* which MPI refuses */
+      return false;
+    }
     bytes += tributary_mpi_bytes(type, counts[rank]);
   }
   return tributary_mpi_elements_of(type, op, &elements) && tributary_mpi_carries(team, bytes, true);

@@ -93,6 +93,18 @@ void Posted::set_deadline(std::chrono::nanoseconds from_now) {
   }
 }
 
+// Precondition: each of `posted` is locked, and is not known to have ended.
+Posted* Posted::first_failed(const std::vector<Posted*>& posted) {
+  for (auto* const one : posted) {
+    if (const auto result = tributary_wait_for(&one->request_, 0);
+        result != TRIBUTARY_IN_PROGRESS) {
+      one->note(result);
+      return one;
+    }
+  }
+  return nullptr;
+}
+
 // Other threads may wait for the same requests: all lock in one order.
 Posted* Posted::wait_any(std::vector<Posted*> posted, std::chrono::nanoseconds duration) {
   std::ranges::sort(posted, std::less<>());
@@ -113,8 +125,7 @@ Posted* Posted::wait_any(std::vector<Posted*> posted, std::chrono::nanoseconds d
     if (result == TRIBUTARY_IN_PROGRESS) {
       return nullptr;
     }
-    posted.front()->note(result);  // no request has ended, and none can be waited for
-    return posted.front();
+    return first_failed(posted);  // one of them cannot be waited for, and the others can
   }
   posted[index]->request_ = nullptr;
   posted[index]->note(result);

@@ -37,6 +37,7 @@ class Posted {
 
  private:
   void note(tributary_result result);
+  static Posted* first_failed(const std::vector<Posted*>& posted);
 
   std::mutex mutex_;
   tributary_request* request_;

@@ -100,6 +100,20 @@ TEST_F(MpiTeam, PartsOfPairsAreWhereTheyBelong) {
   });
 }
 
+TEST_F(MpiTeam, ARankWithoutAPartNeedsNoPlaceForIt) {
+  run([](tributary_mpi_team& team) {
+    ASSERT_TRUE(tributary_mpi_carries(&team, threshold, true));
+    constexpr int count = 1000;
+    std::vector<double> in(count, 1.0);
+    std::vector<double> out(count);
+    const int counts[ranks] = {count, 0};
+    double* const place = team.rank == 0 ? out.data() : nullptr;
+    ASSERT_EQ(tributary_mpi_reduce_scatter(&team, in.data(), place, counts, MPI_DOUBLE, MPI_SUM),
+              MPI_SUCCESS);
+    EXPECT_TRUE(team.rank != 0 || out == std::vector<double>(count, ranks));
+  });
+}
+
 TEST_F(MpiTeam, NothingIsCarriedWithoutBytesOrOtherRanks) {
   run([](tributary_mpi_team& team) {
     team.threshold = 0;

@@ -223,6 +223,15 @@ TEST_F(Environment, RanksOfTorchrunMeetBesideItsAgent) {
   EXPECT_NE(message().find("MASTER_PORT=many"), std::string::npos) << message();
 }
 
+TEST_F(Environment, APortThatAProgramGivesIsNotTorchrunsAgents) {
+  set({{"TORCHELASTIC_USE_AGENT_STORE", "True"}});
+  Variables variables;
+  variables.set("MASTER_PORT", "31234");
+  const auto options = options_of(variables);
+  ASSERT_TRUE(options) << options.error().message;
+  EXPECT_EQ(options->rendezvous, "10.0.0.1:31234");
+}
+
 TEST_F(Environment, AnIpv6AddressToMeetAtNeedsNoBrackets) {
   for (const auto* address : {"2001:db8:64::1", "[2001:db8:64::1]"}) {
     set({{"MASTER_ADDR", address}});

@@ -122,10 +122,10 @@ def _communicator_of_all() -> tuple[Communicator, Watch]:
     if _distributed.get_rank() == 0:
         address = (os.environ.get("TRIBUTARY_LOCAL_ADDRESS") or _address_of(os.environ.get("TRIBUTARY_INTERFACE")) or
                    _local_address() or _address_towards(_ELSEWHERE) or "127.0.0.1")
-        with socket.socket() as probe:
-            probe.bind((address, 0))
-            place = [(*probe.getsockname(), secrets.token_hex(32))]
+        place = [_place_at(address)]
     _distributed.broadcast_object_list(place)
+    if isinstance(place[0], OSError):
+        raise place[0]
     address, port, secret = place[0]
     rank, size = _distributed.get_rank(), _distributed.get_world_size()
     world = _distributed.group.WORLD
@@ -142,6 +142,16 @@ def _communicator_of_all() -> tuple[Communicator, Watch]:
     watch = Watch(_gloo(store, rank, size, timeout, local_address), communicator.abort)
     _watches.add(watch)
     return communicator, watch
+
+
+def _place_at(address: str) -> tuple[str, int, str] | OSError:
+    """Where ranks meet, and their secret; or why they cannot, of which all hear."""
+    try:
+        with socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET) as probe:
+            probe.bind((address, 0))
+            return address, probe.getsockname()[1], secrets.token_hex(32)
+    except OSError as error:
+        return OSError(error.errno, f"rank 0 cannot listen at {address}: {error.strerror}")
 
 
 def _of_tributary(group) -> ProcessGroupTributary:
@@ -171,8 +181,9 @@ def _address_of(interface: str | None) -> str | None:
 
 def _address_towards(other: str) -> str | None:
     try:
-        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as towards:
-            towards.connect((other, 9))
+        family, kind, _, _, place = socket.getaddrinfo(other, 9, type=socket.SOCK_DGRAM)[0]
+        with socket.socket(family, kind) as towards:
+            towards.connect(place)
             return towards.getsockname()[0]
     except OSError:
         return None
