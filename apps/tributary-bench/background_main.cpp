@@ -13,6 +13,7 @@
 #include "exit_codes.h"
 #include "host/protocol.h"
 #include "host/transport/address.h"
+#include "real_range.h"
 #include "units.h"
 #include "wire/ipv4.h"
 #include "wire/transport.h"
@@ -57,7 +58,7 @@ void declare(CLI::App& app, RawBackground& raw, BackgroundOptions& options) {
   as_rate(app.add_option("--rate", raw.rate_bps, "of the line, as in 50Mbit, all overhead counted"))
       ->required();
   app.add_option("--share", raw.share, "of that rate which is sent")
-      ->check(CLI::Range(0.001, 1.0))
+      ->check(apps::real_range(0.001, 1.0))
       ->capture_default_str();
   app.add_option("--pattern", raw.pattern,
                  "uniform: each host draws its peer by itself; permutation: all draw one together, "
@@ -71,7 +72,7 @@ void declare(CLI::App& app, RawBackground& raw, BackgroundOptions& options) {
   app.add_option("--period", raw.period_s,
                  "seconds after which a new peer is drawn, by all hosts at once; instead of "
                  "--message, and 0.05 for permutations")
-      ->check(CLI::Range(0.001, 3600.0))
+      ->check(apps::real_range(0.001, 3600.0))
       ->excludes(message);
   app.add_option("--mtu", options.mtu, "bytes of IP in each packet")
       ->check(CLI::Range(64, 9000))
@@ -84,7 +85,7 @@ void declare(CLI::App& app, RawBackground& raw, BackgroundOptions& options) {
   app.add_option("--seed", options.seed, "the same seed on all hosts draws the same peers")
       ->capture_default_str();
   app.add_option("--duration", raw.duration_s, "seconds")
-      ->check(CLI::Range(0.01, 86400.0))
+      ->check(apps::real_range(0.01, 86400.0))
       ->capture_default_str();
   app.add_flag("--json", options.json, "one JSON document");
 }

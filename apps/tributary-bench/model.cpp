@@ -11,6 +11,7 @@
 
 #include "exit_codes.h"
 #include "host/parallel/cost_model.h"
+#include "real_range.h"
 #include "units.h"
 
 namespace tributary::bench {
@@ -38,7 +39,7 @@ void declare(CLI::App& app, RawQuestion& raw, Question& question) {
       ->check(CLI::Range(1, 1 << 20))
       ->required();
   app.add_option("--latency-us", raw.latency_us, "alpha, of one hop of a ring, in microseconds")
-      ->check(CLI::Range(0.0, 1e6))
+      ->check(apps::real_range(0.0, 1e6))
       ->required();
   as_rate(app.add_option("--intra", raw.intra_bps, "bandwidth inside of a machine, as in 80Gbit"))
       ->required();
@@ -57,9 +58,6 @@ void interpret(const RawQuestion& raw, Question& question) {
       cluster.ranks == cluster.ranks_per_machine) {
     throw CLI::ValidationError("--ranks",
                                "must be a multiple of --per-machine, of two machines or more");
-  }
-  if (!(raw.latency_us >= 0)) {
-    throw CLI::ValidationError("--latency-us", "is no number of microseconds");
   }
   cluster.hop_latency_s = raw.latency_us * 1e-6;
   cluster.intra_bandwidth_bytes_per_s = static_cast<double>(raw.intra_bps) / 8;

@@ -13,6 +13,7 @@
 #include "host/variables.h"
 #include "options_raw.h"
 #include "parameters.h"
+#include "real_range.h"
 #include "reference.h"
 #include "units.h"
 #include "unknown_command.h"
@@ -97,7 +98,7 @@ void declare_root(CLI::App& app, Options& options) {
 void declare_density(CLI::App& app, Raw& raw) {
   app.add_option("--density", raw.density,
                  "share of a rank's elements that are not zero, drawn anew for each rank")
-      ->check(CLI::Range(0.0, 1.0))
+      ->check(apps::real_range(0.0, 1.0))
       ->capture_default_str();
 }
 
@@ -134,11 +135,11 @@ void declare_communicator(CLI::App& app, CommunicatorOptions& out) {
   add_seconds(app, "--stall-timeout", out.stall_timeout,
               "seconds without progress after which a collective has failed; default: "
               "TRIBUTARY_STALL_TIMEOUT, or 30 if there is no deadline")
-      ->check(CLI::Range(0.001, 86400.0));
+      ->check(apps::real_range(0.001, 86400.0));
   add_seconds(app, "--deadline", out.deadline,
               "seconds after which a collective has failed, in spite of progress; default: "
               "TRIBUTARY_DEADLINE, or none")
-      ->check(CLI::Range(0.001, 86400.0));
+      ->check(apps::real_range(0.001, 86400.0));
   app.add_option("--window", out.window, "blocks in flight per rank");
   app.add_option("--mtu", out.mtu, "default: that of the interface");
   add_choice(app, "--encapsulation", out.encapsulation,
@@ -164,7 +165,7 @@ void declare_run(CLI::App& app, Raw& raw, Options& options) {
   add_seconds(app, "--interval", options.interval,
               "seconds between the beginnings of two iterations, at least: as of a training that "
               "also computes")
-      ->check(CLI::Range(0.0, 3600.0));
+      ->check(apps::real_range(0.0, 3600.0));
   app.add_option("--algorithm", raw.algorithms,
                  host::known_algorithms() +
                      " (auto: as the communicator chooses), or a list of them; if not given, what "

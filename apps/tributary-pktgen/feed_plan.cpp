@@ -73,7 +73,9 @@ control::Outcome check_fed(const switching::SwitchConfig& config,
   if (!pcap.tx.empty()) {
     return refused("what it sends is dropped; leave `tx` out");
   }
-  if (port.mac.is_zero() && (port.is_routed() || config.bridge_address || config.bridge_address6)) {
+  const bool is_bridge_routed =
+      config.bridge_address || config.bridge_address6 || !config.vlans.empty();
+  if (port.mac.is_zero() && (port.is_routed() || is_bridge_routed)) {
     return refused(
         "frames are for an address of its own, and that of a fed port would be another one each "
         "time; give it mac = \"...\", the one that the frames have");

@@ -9,6 +9,7 @@
 #include "exit_codes.h"
 #include "options_raw.h"
 #include "port_spec.h"
+#include "real_range.h"
 #include "reference.h"
 #include "report.h"
 #include "unknown_command.h"
@@ -97,12 +98,12 @@ void declare_run(CLI::App& app, Raw& raw, Options& options) {
   app.add_option("--precision", raw.precision,
                  "percent of the highest rate to which the result is found")
       ->type_name("PERCENT")
-      ->check(CLI::Range(0.01, 50.0))
+      ->check(apps::real_range(0.01, 50.0))
       ->capture_default_str();
   if (options.mode() == Mode::pdr) {
     app.add_option("--loss", raw.loss, "percent that may be lost")
         ->type_name("PERCENT")
-        ->check(CLI::Range(0.0001, 50.0))
+        ->check(apps::real_range(0.0001, 50.0))
         ->capture_default_str();
   }
 }

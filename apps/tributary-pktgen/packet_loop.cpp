@@ -127,6 +127,9 @@ std::vector<PortCounters> with_losses(std::vector<PortCounters> counters,
     auto& port = counters[i];
     const auto losses = devices[i]->losses();
     port.unsent = std::min(port.unsent + losses.unsent, port.sent);
+    if (port.sent > 0) {  // which ones they were is not known
+      port.sent_line_bytes -= port.sent_line_bytes / port.sent * port.unsent;
+    }
     port.sent -= port.unsent;
     port.missed += losses.missed;
   }

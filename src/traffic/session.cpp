@@ -9,6 +9,8 @@
 namespace tributary::traffic {
 namespace {
 
+// What was flooded is out of the queues by then (RFC 2544, section 23).
+constexpr Duration learning_pause = std::chrono::milliseconds(500);
 constexpr auto unfinished_search = "stopped before the search was over: it has found no rate";
 
 }  // namespace
@@ -53,7 +55,10 @@ void Session::find_neighbours(std::size_t most, Time now, Outbox& out) {
     asking_since_ = now;  // gateways are asked only then
   }
   if (neighbours_.ready()) {
-    begin_trial(now);
+    ready_since_ = ready_since_.value_or(now);
+    if (!search_ || now - *ready_since_ >= learning_pause) {
+      begin_trial(now);
+    }
   } else if (asking_since_ && now - *asking_since_ >= plan_.gateway_patience) {
     if (const auto gateway = neighbours_.unresolved()) {
       error_ = "the gateway " + control::to_string(*gateway) +
@@ -83,6 +88,7 @@ void Session::end_trial(Time now) {
   }
   if (!done_) {
     trial_.reset();
+    ready_since_.reset();
     neighbours_.announce_again();  // RFC 2544, section 23: before each trial
   }
 }
@@ -103,7 +109,7 @@ void Session::stop(Time now) {
 
 Time Session::deadline() const {
   if (!trial_) {
-    return neighbours_.deadline();
+    return ready_since_ ? *ready_since_ + learning_pause : neighbours_.deadline();
   }
   return std::min(trial_->deadline(), traffic_.deadline());
 }

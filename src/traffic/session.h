@@ -59,6 +59,7 @@ class Session {
   Neighbours& neighbours_;
   Traffic& traffic_;
   std::optional<Search> search_;
+  std::optional<Time> ready_since_;  // all hosts are announced, and a trial may begin soon
   std::optional<Trial> trial_;
   std::vector<TrialResult> trials_;
   std::optional<Time> asking_since_;

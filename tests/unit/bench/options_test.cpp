@@ -54,6 +54,13 @@ TEST_F(BenchOptions, WithoutLimitsTheDefaultsOfTheLibraryHold) {
   EXPECT_FALSE(parsed.options->communicator.deadline);
 }
 
+TEST_F(BenchOptions, WhatIsNotANumberIsRefused) {
+  for (const auto* option : {"--stall-timeout", "--deadline", "--interval", "--density"}) {
+    EXPECT_FALSE(parse({option, "nan"}, "sparse_allreduce").options) << option;
+    EXPECT_TRUE(parse({option, "0.5"}, "sparse_allreduce").options) << option;
+  }
+}
+
 TEST_F(BenchOptions, AStallTimeoutIsNoDeadline) {
   const auto parsed = parse({"--stall-timeout", "2.5"});
   ASSERT_TRUE(parsed.options);

@@ -101,6 +101,9 @@ TEST(PlanFeed, AFedPortWithAnAddressOfItsOwnIsToldWhichItHas) {
   EXPECT_EQ(refusal(config("", routed + given), {}, {0, 1}), "");
   auto bridged = config("", port);
   EXPECT_EQ(refusal(bridged, {}, {0, 1}), "");
+  auto of_vlans = bridged;
+  of_vlans.switches[0].config.vlans.emplace_back();
+  EXPECT_NE(refusal(of_vlans, {}, {0, 1}).find("give it mac ="), std::string::npos);
   bridged.switches[0].config.bridge_address.emplace();
   EXPECT_NE(refusal(bridged, {}, {0, 1}).find("give it mac ="), std::string::npos);
 }

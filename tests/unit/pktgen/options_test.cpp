@@ -54,6 +54,16 @@ TEST(Options, APercentageFillsTheBusiestLine) {
                    40e9);
 }
 
+TEST(Options, WhatIsNotANumberIsRefused) {
+  for (const char* option : {"--loss", "--precision"}) {
+    for (const bool is_number : {false, true}) {
+      const auto parsed = parse_line({"pdr", "plain", "--port", "ring=a", "--port", "ring=b",
+                                      "--rate", "1Mpps", option, is_number ? "0.5" : "nan"});
+      EXPECT_EQ(parsed.options.has_value(), is_number) << option;
+    }
+  }
+}
+
 TEST(Options, ASearchWaitsForBlocksThatAreLost) {
   EXPECT_EQ(parse_line({"ndr", "canary", "--port", "ring=a", "--port", "ring=b", "--rate", "1Mpps",
                         "--block-timeout", "30s"})

@@ -63,10 +63,18 @@ TEST(Session, AnnouncesHostsBeforeEachTrial) {
   plan.search = SearchPlan{0, {Rate::Unit::packets, 10e3}, 0.1};
   Session session(plan, bench.neighbours, traffic);
   std::size_t announced = 0;
+  Time last_announced{};
+  bool is_next = false;  // behind the announcements
   const auto lossy = [&](std::size_t port, PacketPtr packet, Outbox& back) {
     if (test::ethernet_of(*packet).type.value() == wire::ethertype::arp) {
       ++announced;
-    } else if (session.trials().size() >= 2) {
+      last_announced = bench.now;
+      is_next = true;
+      return;
+    }
+    EXPECT_TRUE(!is_next || bench.now - last_announced >= milliseconds(500));
+    is_next = false;
+    if (session.trials().size() >= 2) {
       back[port].push(std::move(packet));
     }
   };

@@ -128,6 +128,9 @@ void FlareTrafficKind::interpret(Conditions& conditions) {
 // Packets are as long as the MTU allows where runs take less than pairs, as workers' are.
 void FlareTrafficKind::interpret_sparse(Conditions& conditions) {
   constexpr auto headers = sizeof(SparseHeaders) - sizeof(wire::EthernetHeader);
+  if (std::isnan(*density_)) {  // which CLI::Range lets pass
+    traffic::refuse("--density", "is not a number");
+  }
   plan_.elements = 1;  // of dense blocks, of which there are none
   interpret_trees(conditions, plan_, 1, headers);
   for (const auto& kind : plan_.kinds) {

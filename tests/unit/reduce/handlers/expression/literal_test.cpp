@@ -15,7 +15,11 @@ TEST(Literal, IntegersMayHaveAllBits) {
   EXPECT_EQ(bits_of_literal("127", true, Lanes::i32), 0xffffff81u);
   EXPECT_EQ(bits_of_literal("0xffffffff", false, Lanes::i32), 0xffffffffu);
   EXPECT_EQ(bits_of_literal("2147483648", true, Lanes::i32), 0x80000000u);
+  EXPECT_EQ(bits_of_literal("2147483649", true, Lanes::i32), std::nullopt);
+  EXPECT_EQ(bits_of_literal("0xffffffff", true, Lanes::i32), 1u);
   EXPECT_EQ(bits_of_literal("4294967296", false, Lanes::i32), std::nullopt);
+  EXPECT_EQ(bits_of_literal("9223372036854775808", true, Lanes::i64), std::uint64_t{1} << 63);
+  EXPECT_EQ(bits_of_literal("9223372036854775809", true, Lanes::i64), std::nullopt);
   EXPECT_EQ(bits_of_literal("18446744073709551615", false, Lanes::i64), ~std::uint64_t{0});
   EXPECT_EQ(bits_of_literal("18446744073709551616", false, Lanes::i64), std::nullopt);
   EXPECT_EQ(bits_of_literal("010", false, Lanes::i64), 10u);
