@@ -36,7 +36,7 @@ def start(namespace: str, guest: Guest, directory: pathlib.Path, mtu: int) -> su
     words = {"address": guest.address, "gateway": guest.gateway or "", "mtu": mtu,
              "modules": guest_image.module_names(guest.modules)}
     mac = "02:" + ":".join(f"{byte:02x}" for byte in (0x54, *guest.address.ip.packed))
-    command_line = "console=ttyS0 quiet panic=-1 " + " ".join(
+    command_line = "console=ttyS0 quiet panic=-1 no_timer_check " + " ".join(
         f"tributary.{key}={value}" for key, value in words.items())
     # csum=off, because nothing behind a user-space switch finishes a checksum that a guest leaves
     # unfinished. Emulation of one processor has no memory barriers towards QEMU's other threads:

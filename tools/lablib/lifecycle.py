@@ -158,7 +158,8 @@ def reload(lab: Lab, overrides: daemon_config.Overrides) -> None:
             refusal = _reload_daemon(lab, record, daemon)
             if refusal is not None:
                 _write_configurations(lab, record, _overrides_of(record))
-                for changed in lab.daemons[:number]:
+                # This one, too: where it did not answer in time, it may have changed all the same.
+                for changed in lab.daemons[:number + 1]:
                     _reload_daemon(lab, record, changed)
                 raise LabError(f"all keep their old settings, because of {daemon.name}: {refusal}")
         record["overrides"] = dataclasses.asdict(merged)
