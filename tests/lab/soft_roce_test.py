@@ -182,8 +182,8 @@ class TwoGuests(unittest.TestCase):
             self.guests.shell("g1", "until netstat -ltn | grep -q 18515; do sleep 0.1; done")
             self.beside_a_reduction(f"timeout {LONG_S} {options} 10.0.0.1")
         self.guests.shell("g1", f"timeout {LONG_S} rping -s -C 20 -a 10.0.0.1 > /tmp/server 2>&1 &")
-        # The server may not listen yet.
-        client = "until rping -c -C 20 -a 10.0.0.1 -v; do sleep 1; done"
+        # The server may not listen yet. A client that has had its pings may call the other's goodbye an error.
+        client = "until rping -c -C 20 -a 10.0.0.1 -v -V | grep rdma-ping-19; do sleep 1; done"
         self.beside_a_reduction(f"timeout {LONG_S} sh -c '{client}'")
 
     def test_requests_of_one_queue_pair_keep_their_order(self):
