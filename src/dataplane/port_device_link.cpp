@@ -15,10 +15,10 @@ bool loses_what_it_takes(const DeviceArguments& arguments) {
   return arguments.name.starts_with("net_af_packet") || arguments.name.starts_with("net_pcap");
 }
 
-// A TAP drops a frame for which there is no buffer. Others leave it where it is; they try again at
-// each look, and count the tries.
+// These drivers take a frame before they ask for a buffer, and lose it where there is none. Others
+// leave it where it is; they try again at each look, and count the tries.
 bool loses_what_has_no_buffer(const DeviceArguments& arguments) {
-  return arguments.name.starts_with("net_tap");
+  return arguments.name.starts_with("net_tap") || arguments.name.starts_with("net_pcap");
 }
 
 // The address of a TAP belongs to the host behind it. DPDK gives all vhosts of all processes the
