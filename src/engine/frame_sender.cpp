@@ -8,7 +8,7 @@
 namespace tributary::engine {
 
 void FrameSender::send(const Outgoing& frame, PortIndex port, Actions& actions) {
-  const auto& [headers, elements, ingress] = frame;
+  const auto& [headers, elements, ingress, over_ipv6] = frame;
   const auto bytes = headers.size() + elements.size();
   auto packet = pool_.allocate();
   if (packet == nullptr || packet->tailroom() < bytes) {
@@ -18,6 +18,7 @@ void FrameSender::send(const Outgoing& frame, PortIndex port, Actions& actions) 
   std::copy(elements.begin(), elements.end(), behind);
   packet->length = static_cast<std::uint32_t>(bytes);
   packet->ingress = ingress;
+  packet->over_ipv6 = over_ipv6;
   actions.originate_on(port, std::move(packet));
 }
 

@@ -14,11 +14,12 @@
 namespace tributary::engine {
 
 // An Outgoing frame is made here, with elements that stand elsewhere, on behalf of a packet that
-// came by `ingress`.
+// came by `ingress`, and over IPv6 or not.
 struct Outgoing {
   wire::Bytes headers;
   wire::Bytes elements;
   PortIndex ingress;
+  bool over_ipv6;
 };
 
 // Sends frames that are made here; those that find no buffer are lost.

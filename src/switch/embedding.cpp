@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "switch/embedding.h"
 
+#include <algorithm>
 #include <cassert>
 #include <cstring>
 
@@ -9,6 +10,7 @@
 #include "wire/cursor.h"
 #include "wire/ethernet.h"
 #include "wire/ipv6.h"
+#include "wire/multicast.h"
 #include "wire/transport.h"
 #include "wire/vlan.h"
 
@@ -51,11 +53,6 @@ bool is_whole_udp(const Headers6& headers, std::size_t frame_bytes) {
          bytes <= frame_bytes - offsetof(Headers6, udp);
 }
 
-// Protocols that know IPv6 need nobody to embed, and groups are no embedded addresses.
-bool wants_embedding(const engine::Protocol& protocol) {
-  return !protocol.over_ipv6 && !protocol.to_groups;
-}
-
 }  // namespace
 
 Embedding::Embedding(const SwitchConfig& config) : prefix_(config.embedding_prefix) {
@@ -69,35 +66,46 @@ Embedding::Embedding(const SwitchConfig& config) : prefix_(config.embedding_pref
   const auto kinds = protocols::engines();
   for (std::size_t row = 0; row < kinds.size(); ++row) {
     const auto& protocol = kinds[row]->protocol;
-    if (!config.protocols.of(row).has_value() || !wants_embedding(protocol)) {
+    if (!config.protocols.of(row).has_value() || protocol.over_ipv6) {
       continue;
     }
+    protocols_.push_back(&protocol);
     for (std::uint32_t port = protocol.udp_ports.first; port <= protocol.udp_ports.last; ++port) {
       is_udp_port_.set(port);
     }
   }
 }
 
-bool Embedding::is_for_switch(const Packet& packet, const wire::MacAddress& destination) const {
+bool Embedding::is_for_switch(const Packet& packet, const wire::MacAddress& destination,
+                              bool to_group) const {
   if (packet.ingress >= ports_.size()) {
     return false;
   }
   const auto& port = ports_[packet.ingress];
   return port.is_bridged ? wire::vid_of(packet.vlan) == own_vlan_
-                         : port.speaks_ipv6 && destination == port.mac;
+                         : port.speaks_ipv6 &&
+                               (destination == port.mac || (to_group && destination.is_group()));
+}
+
+// What no engine claims would go on with a header of IPv4.
+bool Embedding::is_claimed(const engine::Frame& frame) const {
+  const bool to_group = frame.ipv4->destination.is_multicast();
+  return std::any_of(protocols_.begin(), protocols_.end(), [&](const engine::Protocol* protocol) {
+    return protocol->to_groups == to_group && protocol->claims(frame);
+  });
 }
 
 void Embedding::enter(Packet& packet) const {
-  const auto* arrived = wire::Cursor(packet.bytes()).take<Headers6>();
+  auto* arrived = wire::MutableCursor(packet.bytes()).take<Headers6>();
   if (arrived == nullptr || arrived->ethernet.type.value() != wire::ethertype::ipv6 ||
       !is_udp_port_[arrived->udp.destination_port.value()] ||
-      !is_whole_udp(*arrived, packet.length) ||
-      !is_for_switch(packet, arrived->ethernet.destination)) {
+      !is_whole_udp(*arrived, packet.length)) {
     return;
   }
   const IpAddress source(arrived->ip.source);
   const IpAddress destination(arrived->ip.destination);
-  if (EmbeddingPrefix::of(source) != *prefix_ || EmbeddingPrefix::of(destination) != *prefix_) {
+  if (!prefix_->embeds(source) || !prefix_->embeds(destination) ||
+      !is_for_switch(packet, arrived->ethernet.destination, destination.is_multicast())) {
     return;
   }
   Headers4 headers;
@@ -111,7 +119,15 @@ void Embedding::enter(Packet& packet) const {
   headers.ip.protocol = wire::ip_protocol::udp;
   headers.ip.source = EmbeddingPrefix::embedded_in(source);
   headers.ip.destination = EmbeddingPrefix::embedded_in(destination);
+  if (headers.ethernet.destination.is_group()) {
+    headers.ethernet.destination = wire::multicast_mac(headers.ip.destination);
+  }
   wire::finish_ipv4(headers.ip);
+  const auto payload =
+      packet.bytes().subspan(sizeof *arrived, arrived->udp.length.value() - sizeof arrived->udp);
+  if (!is_claimed({&headers.ethernet, &headers.ip, &arrived->udp, payload})) {
+    return;
+  }
   packet.narrow_to(shorter_by, packet.length - shorter_by);
   std::memcpy(packet.data(), &headers, sizeof headers);
   packet.noted = 0;
@@ -130,7 +146,11 @@ void Embedding::leave(Packet& packet) const {
   ip.next_header = wire::ip_protocol::udp;
   ip.hop_limit = headers.ip.ttl;
   ip.source = prefix_->embed(headers.ip.source).octets();
-  ip.destination = prefix_->embed(headers.ip.destination).octets();
+  const auto destination = prefix_->embed(headers.ip.destination);
+  ip.destination = destination.octets();
+  if (headers.ethernet.destination.is_group()) {
+    headers.ethernet.destination = wire::group_mac_of(destination);
+  }
   packet.offset = static_cast<std::uint16_t>(packet.offset - shorter_by);
   packet.length += static_cast<std::uint32_t>(shorter_by);
   std::memcpy(packet.data(), &headers.ethernet, sizeof headers.ethernet);

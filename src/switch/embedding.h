@@ -6,6 +6,8 @@
 #include <optional>
 #include <vector>
 
+#include "engine/frame.h"
+#include "engine/protocol.h"
 #include "packet/packet.h"
 #include "switch/config.h"
 #include "wire/embedding_prefix.h"
@@ -24,8 +26,9 @@ class Embedding {
   bool on() const { return prefix_.has_value(); }
 
   // Makes a packet one of IPv4 if an engine will take it: it is UDP without extension headers, to a
-  // port of that engine and between two addresses that embed, and is for the switch on the link
-  // layer, or on the bridge in the switch's VLAN. Tags are off. All others stay as they are.
+  // port of that engine, from an address that embeds to another one or to a group that does, and is
+  // for the switch on the link layer, or on the bridge in the switch's VLAN. Tags are off. All
+  // others stay as they are.
   void enter(Packet& packet) const;
   // Undoes that in a packet which leaves, or in another one that an engine made from it.
   // Precondition: Packet::over_ipv6 is set. There is headroom for what IPv6 needs more.
@@ -37,12 +40,15 @@ class Embedding {
     bool speaks_ipv6 = false;
     wire::MacAddress mac;
   };
-  bool is_for_switch(const Packet& packet, const wire::MacAddress& destination) const;
+  bool is_for_switch(const Packet& packet, const wire::MacAddress& destination,
+                     bool to_group) const;
+  bool is_claimed(const engine::Frame& frame) const;
 
   std::optional<wire::EmbeddingPrefix> prefix_;
   std::uint16_t own_vlan_ = 0;
   std::vector<Port> ports_;
-  std::bitset<0x10000> is_udp_port_;  // of an engine that takes such packets
+  std::vector<const engine::Protocol*> protocols_;  // of engines that take such packets
+  std::bitset<0x10000> is_udp_port_;                // of one of them
 };
 
 }  // namespace tributary::switching

@@ -10,6 +10,7 @@ namespace tributary::wire {
 
 // IPv6 addresses with these upper 96 bits embed an IPv4 address in the lower 32 (RFC 6052, section
 // 2.2). Protocols that know hosts by 32 bits know the hosts of such addresses by what is embedded.
+// Multicast groups are those of groups(), whatever the prefix of the hosts is.
 struct EmbeddingPrefix {
   std::uint64_t high = 0;
   std::uint32_t middle = 0;
@@ -23,8 +24,17 @@ struct EmbeddingPrefix {
   static constexpr Ipv4Address embedded_in(const IpAddress& address) {
     return Ipv4Address(static_cast<std::uint32_t>(address.low()));
   }
+  // Returns the prefix of the groups that embed one of IPv4: transient ones, as no authority
+  // assigned them, of the scope of an organization (RFC 4291, section 2.7), as 239.192/14 is.
+  static constexpr EmbeddingPrefix groups() { return {0xff18000000000000, 0}; }
+
   constexpr IpAddress embed(const Ipv4Address& address) const {
-    return IpAddress::of_halves(high, std::uint64_t{middle} << 32 | address.value());
+    const auto& upper = address.is_multicast() ? groups() : *this;
+    return IpAddress::of_halves(upper.high, std::uint64_t{upper.middle} << 32 | address.value());
+  }
+  // Returns whether `address` is the one that embeds its lower 32 bits.
+  constexpr bool embeds(const IpAddress& address) const {
+    return embed(embedded_in(address)) == address;
   }
 
   friend constexpr bool operator==(const EmbeddingPrefix&, const EmbeddingPrefix&) = default;

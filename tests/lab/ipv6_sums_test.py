@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Sums of hosts that have only IPv6, over two switches: Canary by addresses that embed those it knows."""
+"""Sums of hosts that have only IPv6, over two switches: by addresses and groups that embed those of IPv4."""
 
 import json
 import pathlib
@@ -18,6 +18,10 @@ def address(host: str, number: int = 9) -> str:
 
 
 class Ipv6Sums(unittest.TestCase):
+    # What hosts say to groups of routers and the like is not for the switches, and what is late or
+    # comes twice is no fault of theirs.
+    DROPS = {"ip_not_for_us", "panama_duplicate", "panama_stale", "flare_duplicate", "flare_stale"}
+
     def setUp(self):
         self.lab = support.Lab(str(HERE / "ipv6_sums" / "lab.toml"), name="ipv6-sums").__enter__()
         self.addCleanup(self.lab.__exit__)
@@ -31,7 +35,8 @@ class Ipv6Sums(unittest.TestCase):
         for host in HOSTS:
             self.lab.await_path(host, address("a" if host != "a" else "d"))
 
-    def run_ranks(self, *options, environment: tuple[str, ...] = ()) -> dict:
+    def run_ranks(self, *options, environment: tuple[str, ...] = (),
+                  collective: str = "allreduce") -> dict:
         """The JSON document of rank 0; all must succeed."""
         record = self.lab.directory / "record.json"
         ranks = []
@@ -41,7 +46,7 @@ class Ipv6Sums(unittest.TestCase):
                          f"TRIBUTARY_LOCAL_ADDRESS={address(host)}", "TRIBUTARY_LOG=info",
                          *environment)
             command = self.lab.command(
-                host, *variables, support.BUILD / "apps/tributary-bench/tributary-bench", "allreduce",
+                host, *variables, support.BUILD / "apps/tributary-bench/tributary-bench", collective,
                 "--deadline", str(support.PATIENCE_S), *(("--record", record) if rank == 0 else ()),
                 *options)
             ranks.append(subprocess.Popen([str(word) for word in command], text=True,
@@ -56,11 +61,11 @@ class Ipv6Sums(unittest.TestCase):
     def test_protocols_that_know_only_ipv4_say_so(self):
         done = self.lab.exec("a", "env", "RANK=0", "WORLD_SIZE=2", f"MASTER_ADDR={address('a')}",
                              "MASTER_PORT=29500", f"TRIBUTARY_LOCAL_ADDRESS={address('a')}",
-                             "TRIBUTARY_ALGORITHM=panama", "TRIBUTARY_TREES=239.192.0.1",
-                             "TRIBUTARY_JOB=1",
+                             "TRIBUTARY_ALGORITHM=netreduce", "TRIBUTARY_JOB=1",
+                             "TRIBUTARY_NETREDUCE_RING=1",
                              support.BUILD / "apps/tributary-bench/tributary-bench", "allreduce")
         self.assertNotEqual(done.returncode, 0)
-        self.assertIn("panama knows no addresses of IPv6", done.stderr)
+        self.assertIn("netreduce knows no addresses of IPv6", done.stderr)
 
     def test_switches_add_up(self):
         document = self.run_ranks("-b", "4K", "-e", "256K", "-f", "8", "-n", "2",
@@ -70,8 +75,30 @@ class Ipv6Sums(unittest.TestCase):
         support.assert_switches_reduce(self, document)
         sums = {row["switch"]: row for row in self.lab.rows("job")}
         self.assertEqual(set(sums), {"one", "two"})
-        # What hosts say to groups of routers and the like is not for the switches.
-        self.assertLessEqual(set(self.lab.drops()), {"ip_not_for_us"})
+        self.assertLessEqual(set(self.lab.drops()), self.DROPS)
+        self.lab.assert_balanced(self)
+
+    def test_panamas_tree_adds_up(self):
+        document = self.run_ranks("-b", "4K", "-e", "256K", "-f", "8", "-n", "2",
+                                  environment=("TRIBUTARY_ALGORITHM=panama", "TRIBUTARY_JOB=5",
+                                               "TRIBUTARY_TREES=239.192.0.5",
+                                               "TRIBUTARY_FALLBACK=error"))
+        self.assertEqual(support.wrong(document), 0)
+        for row in self.lab.rows("tree"):
+            if row["job"] == 5:
+                self.assertGreater(row["state"]["results_total"], 0, row)
+        self.assertLessEqual(set(self.lab.drops()), self.DROPS)
+        self.lab.assert_balanced(self)
+
+    def test_flares_tree_adds_up_dense_and_sparse_blocks(self):
+        flare = ("TRIBUTARY_ALGORITHM=flare", "TRIBUTARY_JOB=6", "TRIBUTARY_FLARE_TREE=239.192.0.6",
+                 "TRIBUTARY_FLARE_WINDOW=16", "TRIBUTARY_FLARE_SPARSE_WINDOW=8",
+                 "TRIBUTARY_FALLBACK=error")
+        for collective, more in (("allreduce", ()), ("sparse_allreduce", ("--density", "0.05"))):
+            document = self.run_ranks("-b", "4K", "-e", "256K", "-f", "8", "-n", "2", *more,
+                                      environment=flare, collective=collective)
+            self.assertEqual(support.wrong(document), 0)
+        self.assertLessEqual(set(self.lab.drops()), self.DROPS)
         self.lab.assert_balanced(self)
 
     def test_the_hosts_ring_goes_by_ipv6(self):

@@ -58,6 +58,13 @@ bool set_option(int fd, int level, int option, int value) {
   return ::setsockopt(fd, level, option, &value, sizeof value) == 0;
 }
 
+bool tell_ecn(DatagramSocket& socket) {
+  const int fd = socket.fd.get();
+  socket.tells_ecn = socket.local.prefix ? set_option(fd, IPPROTO_IPV6, IPV6_RECVTCLASS, 1)
+                                         : set_option(fd, IPPROTO_IP, IP_RECVTOS, 1);
+  return socket.tells_ecn;
+}
+
 bool bind_to(int fd, const Endpoint& local) {
   const auto name = to_sockaddr(local);
   return ::bind(fd, name.get(), name.bytes) == 0;

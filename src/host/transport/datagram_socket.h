@@ -45,6 +45,8 @@ Result<FileDescriptor> open_udp_socket(int tos, int family = AF_INET);
 Result<FileDescriptor> open_sender(int tos, int family = AF_INET);
 
 bool set_option(int fd, int level, int option, int value);
+// Has the kernel tell the ECN bits of every datagram.
+bool tell_ecn(DatagramSocket& socket);
 bool bind_to(int fd, const Endpoint& local);
 // Enlarges it as far as that is allowed.
 void enlarge_send_buffer(int fd);

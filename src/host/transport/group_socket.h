@@ -9,6 +9,7 @@
 #include "host/transport/address.h"
 #include "host/transport/datagram_socket.h"
 #include "system/file_descriptor.h"
+#include "wire/ip_address.h"
 #include "wire/ipv4.h"
 
 namespace tributary::host {
@@ -17,12 +18,15 @@ namespace tributary::host {
 // one.
 Result<wire::Ipv4Address> parse_group(const std::string& text, const std::string& of);
 
-// A local address, and the interface that has it, by which groups are heard and reached.
+// A local address, and the interface that has it, by which groups are heard and reached. Where the
+// address is one of IPv6, so are the groups: those that embed the ones of IPv4.
 struct GroupLink {
-  wire::Ipv4Address local;
+  Endpoint local;  // without a port
   Interface interface;
+
+  int family() const { return local.prefix ? AF_INET6 : AF_INET; }
 };
-Result<GroupLink> group_link_of(wire::Ipv4Address local);
+Result<GroupLink> group_link_of(const wire::IpAddress& local);
 
 // Opens a UDP socket that is a member of multicast groups, at a port that jobs on one host share.
 // It hears these groups alone: no others, and nothing that is for this host. The caller opens the

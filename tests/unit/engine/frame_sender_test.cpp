@@ -40,7 +40,7 @@ class FrameSenderTest : public ::testing::Test {
 };
 
 TEST_F(FrameSenderTest, SendsByOnePortOrBySomeOfTheChildrens) {
-  const Outgoing frame{headers_, elements_, 5};
+  const Outgoing frame{headers_, elements_, 5, false};
   sender_.send(frame, 2, actions_);
   EXPECT_EQ(ports(), std::vector<PortIndex>{2});
   sender_.send(frame, {4, 3, 6}, 0b101, actions_);
@@ -61,8 +61,15 @@ TEST_F(FrameSenderTest, SharedElementsAreNotCopied) {
   EXPECT_EQ(pool_.outstanding(), 0u);
 }
 
+TEST_F(FrameSenderTest, TheVersionOfIpIsThatOfTheCause) {
+  for (const bool over_ipv6 : {true, false}) {
+    sender_.send({headers_, elements_, 5, over_ipv6}, 2, actions_);
+    EXPECT_EQ(actions_.frames().pop()->over_ipv6, over_ipv6);
+  }
+}
+
 TEST_F(FrameSenderTest, WhatFindsNoBufferIsLost) {
-  const Outgoing frame{headers_, elements_, 5};
+  const Outgoing frame{headers_, elements_, 5, false};
   sender_.send(frame, {0, 1, 2, 3}, 0b1111, actions_);
   EXPECT_EQ(ledger_.lost(DropReason::no_buffer), 1u);
   EXPECT_EQ(ports(), (std::vector<PortIndex>{0, 1, 2}));

@@ -2,14 +2,19 @@
 #include "switch/embedding.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <functional>
 #include <utility>
 #include <vector>
 
 #include "protocols/canary/engine/config.h"
+#include "protocols/flare/engine/config.h"
+#include "protocols/panama/engine/config.h"
 #include "support/canary_packets.h"
+#include "support/flare_packets.h"
 #include "support/frames6.h"
+#include "support/panama_packets.h"
 #include "support/switch_bench.h"
 #include "switch/owners.h"
 
@@ -61,10 +66,12 @@ PacketPtr over_ipv6(PacketPool& pool, Packet& packet) {
   const auto& ip = ip_of(packet);
   const auto l4_at = sizeof(wire::EthernetHeader) + sizeof ip;
   const auto bytes = ip.total_length.value() - sizeof ip;
-  auto made = make_ip6(pool,
-                       {ethernet_of(packet).source, ethernet_of(packet).destination,
-                        prefix.embed(ip.source), prefix.embed(ip.destination)},
-                       wire::ip_protocol::udp, bytes);
+  const auto destination = prefix.embed(ip.destination);
+  const auto destination_mac = destination.is_multicast() ? wire::group_mac_of(destination)
+                                                          : ethernet_of(packet).destination;
+  auto made = make_ip6(
+      pool, {ethernet_of(packet).source, destination_mac, prefix.embed(ip.source), destination},
+      wire::ip_protocol::udp, bytes);
   std::memcpy(payload6_of(*made).data(), packet.data() + l4_at, bytes);
   auto& ip6 = ip6_of(*made);
   ip6.hop_limit = ip.ttl;
@@ -237,6 +244,138 @@ TEST_F(EmbeddingOnABridge, SumsGoToTheFramesOwnDestination) {
   ASSERT_EQ(sum.size(), 1u);
   EXPECT_EQ(ethernet_of(*sum[0]).source, mac(0, 0xee)) << "the bridge's";
   expect_same_ledgers();
+}
+
+// Hosts 0 and 1 are below the switch in trees of four workers, whose root is behind port 2.
+switching::SwitchConfig with_trees(switching::SwitchConfig config) {
+  engine::TreePlace place;
+  place.group = {239, 192, 0, 1};
+  place.children = {0, 1};
+  place.parent = 2;
+  place.workers = 4;
+  place.workers_below = 2;
+  place.job = 7;
+  panama::TreeConfig panama{place};
+  panama.quorum = 4;
+  config.protocols.emplace<panama::PanamaConfig>({.trees = {panama}});
+  place.group = {239, 192, 0, 2};
+  flare::TreeConfig flare{place};
+  flare.sparse_window = 8;
+  config.protocols.emplace<flare::FlareConfig>({.trees = {flare}});
+  return config;
+}
+
+class EmbeddedGroups : public Embedding {
+ protected:
+  explicit EmbeddedGroups(const switching::SwitchConfig& config = embedding_router())
+      : Embedding(with_trees(config)) {}
+
+  PacketPtr panama(PanamaSpec spec, PortIndex from, std::int32_t value) {
+    spec.source = rank_at(static_cast<std::uint8_t>(from));
+    spec.source_mac = mac(static_cast<std::uint8_t>(from));
+    spec.rank = from;
+    return make_panama(by_4_.pool, spec, Elements{value});
+  }
+  template <typename Spec>
+  Spec flare(Spec spec, PortIndex from) {
+    spec.group = {239, 192, 0, 2};
+    spec.source = rank_at(static_cast<std::uint8_t>(from));
+    spec.source_mac = mac(static_cast<std::uint8_t>(from));
+    return spec;
+  }
+  PacketPtr dense(FlareSpec spec, PortIndex from, std::int32_t value) {
+    return make_flare(by_4_.pool, flare(spec, from), Elements{value});
+  }
+  PacketPtr sparse(FlareSparseSpec spec, PortIndex from, std::uint8_t at) {
+    const std::array<std::uint8_t, 6> pair{at, 0, 4};
+    return make_flare_sparse(by_4_.pool, flare(spec, from), std::as_bytes(std::span(pair)));
+  }
+  void expect_sums_and_results(const std::function<PacketPtr(PortIndex, bool is_again)>& up,
+                               PacketPtr result) {
+    EXPECT_TRUE(send(0, up(0, false)).empty());
+    EXPECT_FALSE(send(0, up(0, true)).empty()) << "others are asked";
+    const auto sum = send(1, up(1, false));
+    ASSERT_EQ(sum.size(), 1u);
+    EXPECT_EQ(sum[0]->egress, 2);
+    EXPECT_EQ(send(2, std::move(result)).size(), 2u);
+    EXPECT_EQ(send(1, up(1, true)).size(), 1u) << "the result, once more";
+    expect_same_ledgers();
+  }
+};
+
+TEST_F(EmbeddedGroups, PanamasSumsAndResultsAreThoseOfIpv4) {
+  const auto up = [&](PortIndex from, bool is_again) {
+    PanamaSpec spec;
+    spec.retransmission = is_again;
+    return panama(spec, from, 3);
+  };
+  PanamaSpec result;
+  result.kind = wire::PanamaKind::result;
+  result.contributions = 4;
+  expect_sums_and_results(up, panama(result, 2, 12));
+}
+
+TEST_F(EmbeddedGroups, FlaresSumsAndResultsAreThoseOfIpv4) {
+  const auto up = [&](PortIndex from, bool is_again) {
+    FlareSpec spec;
+    spec.retransmission = is_again;
+    return dense(spec, from, 3);
+  };
+  FlareSpec result;
+  result.kind = wire::FlareKind::result;
+  result.contributions = 4;
+  expect_sums_and_results(up, dense(result, 2, 12));
+}
+
+TEST_F(EmbeddedGroups, FlaresSparseSumsAndResultsAreThoseOfIpv4) {
+  FlareSparseSpec usual;
+  usual.window = 8;
+  const auto up = [&](PortIndex from, bool is_again) {
+    auto spec = usual;
+    spec.retransmission = is_again;
+    return sparse(spec, from, static_cast<std::uint8_t>(from));
+  };
+  auto result = usual;
+  result.kind = wire::FlareKind::result;
+  result.contributions = 4;
+  expect_sums_and_results(up, sparse(result, 2, 0));
+}
+
+// What is no embedded group is not taken either: the switch routes no groups.
+TEST_F(EmbeddedGroups, OtherGroupsAreNotTaken) {
+  const auto packet = panama({}, 0, 3);
+  for (const auto& group : {Ip6::of_halves(0xff08000000000000, 0xefc00001),
+                            Ip6::of_halves(0x20010db800640000, 0xefc00001)}) {
+    auto made = over_ipv6(by_6_.pool, *packet);
+    ip6_of(*made).destination = group.octets();
+    EXPECT_TRUE(by_6_.send(0, std::move(made)).empty());
+  }
+  EXPECT_EQ(by_6_.ledger().absorbed, 0u);
+}
+
+class EmbeddedGroupsOnABridge : public EmbeddedGroups {
+ protected:
+  EmbeddedGroupsOnABridge() : EmbeddedGroups(embedding_bridge()) {}
+};
+
+TEST_F(EmbeddedGroupsOnABridge, PanamaAddsUp) {
+  EXPECT_TRUE(send(0, panama({}, 0, 3)).empty());
+  const auto sum = send(1, panama({}, 1, 4));
+  ASSERT_EQ(sum.size(), 1u);
+  EXPECT_EQ(sum[0]->egress, 2);
+  expect_same_ledgers();
+}
+
+TEST_F(EmbeddedGroupsOnABridge, WhatTheEngineDoesNotClaimIsFloodedAsItCame) {
+  PanamaSpec spec;
+  spec.tos = 0;
+  auto made = over_ipv6(by_6_.pool, *panama(spec, 0, 3));
+  ip6_of(*made).version_class_flow[3] = 0x21;  // of the flow label
+  const auto flooded = by_6_.send(0, by_6_.pool.clone(*made));
+  ASSERT_EQ(flooded.size(), 2u);
+  for (const auto& packet : flooded) {
+    EXPECT_TRUE(std::ranges::equal(packet->bytes(), made->bytes()));
+  }
 }
 
 }  // namespace

@@ -19,14 +19,12 @@ Result<DatagramSocket> open_canary_socket(const wire::IpAddress& local, std::uin
   if (!socket) {
     return tl::make_unexpected(socket.error());
   }
-  DatagramSocket opened{.fd = std::move(*socket)};
+  DatagramSocket opened{.fd = std::move(*socket), .local = Endpoint::at(local, 0)};
   const int fd = opened.fd.get();
   opened.receive_buffer_bytes = enlarge_buffers(fd);
-  if (!(family == AF_INET ? set_option(fd, IPPROTO_IP, IP_RECVTOS, 1)
-                          : set_option(fd, IPPROTO_IPV6, IPV6_RECVTCLASS, 1))) {
+  if (!tell_ecn(opened)) {
     return fail(Error::Code::network, errno_text("options of the UDP socket"));
   }
-  opened.tells_ecn = true;
   for (unsigned port = wire::canary_udp_port_first; port <= wire::canary_udp_port_last; ++port) {
     opened.local = Endpoint::at(local, static_cast<std::uint16_t>(port));
     if (bind_to(fd, opened.local)) {

@@ -136,7 +136,7 @@ Result<std::unique_ptr<Preparation>> prepare_flare(const CommunicatorOptions& op
   if (!group) {
     return tl::make_unexpected(group.error());
   }
-  auto socket = open_flare_socket(place.address, *group);
+  auto socket = open_flare_socket(place.ip(), *group);
   if (!socket) {
     return tl::make_unexpected(socket.error());
   }
@@ -174,6 +174,7 @@ constexpr host::HostProtocol host_protocol{
     .parameters = host::flare_parameters,
     .udp_ports = {wire::flare_udp_port, wire::flare_udp_port},
     .configured = host::is_configured_flare,
+    .over_ipv6 = true,
     .check = host::check_flare,
     .prepare = host::prepare_flare,
     .divide = host::refuse_to_divide};

@@ -13,7 +13,7 @@ Result<wire::Ipv4Address> flare_group_of(const std::string& text) {
   return parse_group(text, "a reduction tree");
 }
 
-Result<DatagramSocket> open_flare_socket(wire::Ipv4Address local, wire::Ipv4Address group) {
+Result<DatagramSocket> open_flare_socket(const wire::IpAddress& local, wire::Ipv4Address group) {
   constexpr int tos = 0;
   const auto link = group_link_of(local);
   if (!link) {

@@ -85,6 +85,7 @@ void FlareEngine::handle_dense(engine::Arrival& arrival, const Place& place, con
   if (reason) {
     return burst.actions.drop(std::move(arrival.packet), *reason);
   }
+  place.tree->over_ipv6 = arrival.packet->over_ipv6;
   Incoming in{{*place.tree, *place.slot, arrival.packet->ingress, burst},
               std::move(arrival.packet),
               arrival.frame,

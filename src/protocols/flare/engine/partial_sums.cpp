@@ -211,6 +211,7 @@ std::optional<DropReason> FlareEngine::merge_into(Tree* tree, const PartialSum& 
     tree->begin(slot, header, burst.now);
   }
   const auto ingress = packet->ingress;
+  tree->over_ipv6 = packet->over_ipv6;
   if (!tree->add(slot, header, partial.children, packet)) {
     return wire::is_handler(header.op) ? DropReason::no_handler : DropReason::no_buffer;
   }

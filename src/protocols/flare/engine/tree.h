@@ -115,6 +115,7 @@ class Tree {
   std::uint64_t gathering_high_water() const { return gathering_high_water_; }
 
   TreeCounters counters;
+  bool over_ipv6 = false;  // its last packet came so, and all are sent so
 
  private:
   std::span<Accumulator> buffers_of(const Slot& slot) {

@@ -93,7 +93,7 @@ Result<std::unique_ptr<Preparation>> prepare_panama(const CommunicatorOptions& o
   if (!groups) {
     return tl::make_unexpected(groups.error());
   }
-  auto socket = open_panama_socket(place.address, *groups, options.job);
+  auto socket = open_panama_socket(place.ip(), *groups, options.job);
   if (!socket) {
     return tl::make_unexpected(socket.error());
   }
@@ -135,6 +135,7 @@ constexpr host::HostProtocol host_protocol{
     .parameters = host::panama_parameters,
     .udp_ports = {wire::panama_udp_port, wire::panama_udp_port},
     .configured = host::is_configured_panama,
+    .over_ipv6 = true,
     .check = host::check_panama,
     .prepare = host::prepare_panama,
     .partial = host::is_partial,

@@ -2,7 +2,6 @@
 #include "protocols/panama/carrier/socket.h"
 
 #include <cstddef>
-#include <netinet/in.h>
 #include <string>
 #include <utility>
 
@@ -21,15 +20,17 @@ Result<FileDescriptor> open_tree_sender(const GroupLink& link, std::uint64_t key
     return opened;
   }
   const int fd = opened->get();
-  if (!bind_to(fd, {link.local, wire::source_port_of(key)}) && !bind_to(fd, {link.local, 0})) {
-    return fail(Error::Code::network, errno_text("bind to " + to_string(link.local)));
+  auto local = link.local;
+  local.port = wire::source_port_of(key);
+  if (!bind_to(fd, local) && !bind_to(fd, link.local)) {
+    return fail(Error::Code::network, errno_text("bind to " + to_string(link.local.ip())));
   }
   return opened;
 }
 
 }  // namespace
 
-Result<DatagramSocket> open_panama_socket(wire::Ipv4Address local,
+Result<DatagramSocket> open_panama_socket(const wire::IpAddress& local,
                                           const std::vector<wire::Ipv4Address>& groups,
                                           std::uint32_t job) {
   const auto link = group_link_of(local);
@@ -40,10 +41,9 @@ Result<DatagramSocket> open_panama_socket(wire::Ipv4Address local,
   if (!opened) {
     return opened;
   }
-  if (!set_option(opened->fd.get(), IPPROTO_IP, IP_RECVTOS, 1)) {
+  if (!tell_ecn(*opened)) {
     return fail(Error::Code::network, errno_text("options of the UDP socket"));
   }
-  opened->tells_ecn = true;
   for (std::size_t tree = 0; tree < groups.size(); ++tree) {
     auto sender = open_tree_sender(*link, wire::panama_key(job, static_cast<std::uint16_t>(tree)));
     if (!sender) {

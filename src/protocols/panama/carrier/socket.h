@@ -6,6 +6,7 @@
 
 #include "host/error.h"
 #include "host/transport/datagram_socket.h"
+#include "wire/ip_address.h"
 #include "wire/ipv4.h"
 
 namespace tributary::host {
@@ -14,7 +15,7 @@ namespace tributary::host {
 // PANAMA's port, which jobs on one host share, and others that send, one to each group. What is
 // sent has a source port that follows from the job and the tree, if it is free, and asks for
 // PANAMA's treatment (DSCP 56).
-Result<DatagramSocket> open_panama_socket(wire::Ipv4Address local,
+Result<DatagramSocket> open_panama_socket(const wire::IpAddress& local,
                                           const std::vector<wire::Ipv4Address>& groups,
                                           std::uint32_t job);
 

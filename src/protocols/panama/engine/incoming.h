@@ -29,7 +29,9 @@ struct Incoming : Cause {
         packet(std::move(its_packet)),
         frame(its_frame),
         header(*reinterpret_cast<wire::PanamaHeader*>(frame.payload.data())),
-        child(tree.child_of(port)) {}
+        child(tree.child_of(port)) {
+    tree.over_ipv6 = packet->over_ipv6;
+  }
 
   PacketPtr packet;
   const engine::Frame& frame;

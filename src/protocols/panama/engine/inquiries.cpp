@@ -74,7 +74,7 @@ void PanamaEngine::take_inquiry(Incoming& in) {
 void PanamaEngine::send_to(const Cause& cause, const Neighbours& receivers, const Headers& headers,
                            wire::Bytes elements) {
   const auto& config = cause.tree.config();
-  const engine::Outgoing frame{headers.bytes(), elements, cause.port};
+  const engine::Outgoing frame{headers.bytes(), elements, cause.port, cause.tree.over_ipv6};
   frames_.send(frame, config.children, receivers.children, cause.burst.actions);
   if (receivers.parent) {
     frames_.send(frame, *config.parent, cause.burst.actions);

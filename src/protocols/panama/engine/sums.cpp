@@ -64,6 +64,7 @@ void PanamaEngine::send_more(const Cause& cause, Row& row) {
 void PanamaEngine::pass_on(const Cause& cause, Row& row, PacketPtr sum) {
   auto& tree = cause.tree;
   sum->ingress = cause.port;
+  sum->over_ipv6 = tree.over_ipv6;
   // Only the elements are left of the packet, to stand behind other headers.
   sum->narrow_to(sizeof(Headers), payload_bytes(row.header));
   const auto cap =
@@ -138,7 +139,8 @@ void PanamaEngine::send_kept(const Cause& cause, const Row& row, wire::PanamaHea
                              PortIndex port) {
   wire::reseal(header);
   const auto headers = cause.tree.headers_for(row, header);
-  frames_.send({headers.bytes(), row.kept.bytes(), cause.port}, port, cause.burst.actions);
+  frames_.send({headers.bytes(), row.kept.bytes(), cause.port, cause.tree.over_ipv6}, port,
+               cause.burst.actions);
 }
 
 }  // namespace tributary::panama

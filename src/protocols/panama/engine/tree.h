@@ -186,6 +186,7 @@ class Tree : public engine::TreePorts {
   // have a wider window than the grant.
   bool is_cut = false;
   bool has_results = false;  // of this epoch
+  bool over_ipv6 = false;    // its last packet came so, and all are sent so
   ToldCap told;
   Inquiries inquiries;
   TreeCounters counters;
