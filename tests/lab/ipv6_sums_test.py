@@ -36,12 +36,12 @@ class Ipv6Sums(unittest.TestCase):
             self.lab.await_path(host, address("a" if host != "a" else "d"))
 
     def run_ranks(self, *options, environment: tuple[str, ...] = (),
-                  collective: str = "allreduce") -> dict:
+                  collective: str = "allreduce", hosts: tuple[str, ...] = tuple(HOSTS)) -> dict:
         """The JSON document of rank 0; all must succeed."""
         record = self.lab.directory / "record.json"
         ranks = []
-        for rank, host in enumerate(HOSTS):
-            variables = ("env", f"RANK={rank}", f"WORLD_SIZE={len(HOSTS)}",
+        for rank, host in enumerate(hosts):
+            variables = ("env", f"RANK={rank}", f"WORLD_SIZE={len(hosts)}",
                          f"MASTER_ADDR={address('a')}", "MASTER_PORT=29500",
                          f"TRIBUTARY_LOCAL_ADDRESS={address(host)}", "TRIBUTARY_LOG=info",
                          *environment)
@@ -58,14 +58,20 @@ class Ipv6Sums(unittest.TestCase):
             self.assertEqual(rank.returncode, 0, said)
         return json.loads(record.read_text())
 
-    def test_protocols_that_know_only_ipv4_say_so(self):
-        done = self.lab.exec("a", "env", "RANK=0", "WORLD_SIZE=2", f"MASTER_ADDR={address('a')}",
-                             "MASTER_PORT=29500", f"TRIBUTARY_LOCAL_ADDRESS={address('a')}",
-                             "TRIBUTARY_ALGORITHM=netreduce", "TRIBUTARY_JOB=1",
-                             "TRIBUTARY_NETREDUCE_RING=1",
-                             support.BUILD / "apps/tributary-bench/tributary-bench", "allreduce")
-        self.assertNotEqual(done.returncode, 0)
-        self.assertIn("netreduce knows no addresses of IPv6", done.stderr)
+    def test_what_knows_only_ipv4_says_so(self):
+        for setting, said in (
+                (("TRIBUTARY_ALGORITHM=canary", "TRIBUTARY_ENCAPSULATION=ethernet"),
+                 "canary, directly over Ethernet, knows no addresses of IPv6"),
+                (("TRIBUTARY_ALGORITHM=netreduce", "TRIBUTARY_NETREDUCE_RING=1",
+                  "TRIBUTARY_RDMA_DEVICE=rxe0"),
+                 "RDMA devices are used by their addresses of IPv4")):
+            done = self.lab.exec("a", "env", "RANK=0", "WORLD_SIZE=2",
+                                 f"MASTER_ADDR={address('a')}", "MASTER_PORT=29500",
+                                 f"TRIBUTARY_LOCAL_ADDRESS={address('a')}", "TRIBUTARY_JOB=1",
+                                 *setting, support.BUILD / "apps/tributary-bench/tributary-bench",
+                                 "allreduce")
+            self.assertNotEqual(done.returncode, 0)
+            self.assertIn(said, done.stderr)
 
     def test_switches_add_up(self):
         document = self.run_ranks("-b", "4K", "-e", "256K", "-f", "8", "-n", "2",
@@ -99,6 +105,15 @@ class Ipv6Sums(unittest.TestCase):
                                       environment=flare, collective=collective)
             self.assertEqual(support.wrong(document), 0)
         self.assertLessEqual(set(self.lab.drops()), self.DROPS)
+        self.lab.assert_balanced(self)
+
+    def test_netreduces_ring_adds_up(self):
+        document = self.run_ranks("-b", "4K", "-e", "256K", "-f", "8", "-n", "2",
+                                  environment=("TRIBUTARY_ALGORITHM=netreduce", "TRIBUTARY_JOB=8",
+                                               "TRIBUTARY_NETREDUCE_RING=1",
+                                               "TRIBUTARY_FALLBACK=error"), hosts=("a", "b"))
+        self.assertEqual(support.wrong(document), 0)
+        self.assertLessEqual(set(self.lab.drops()), {"ip_not_for_us"})
         self.lab.assert_balanced(self)
 
     def test_the_hosts_ring_goes_by_ipv6(self):

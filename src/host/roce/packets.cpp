@@ -6,6 +6,7 @@
 
 #include "wire/crc32.h"
 #include "wire/ipv4.h"
+#include "wire/ipv6.h"
 #include "wire/transport.h"
 
 namespace tributary::host::roce {
@@ -32,21 +33,42 @@ class HeaderBytes {
   std::size_t size_ = 0;
 };
 
-// Returns the ICRC of a packet whose headers are `head`, and whose payload follows.
-std::uint32_t icrc_of(const Endpoint& source, const Endpoint& destination, wire::Bytes head,
-                      wire::Bytes payload) {
-  const auto udp_bytes = sizeof(wire::UdpHeader) + head.size() + payload.size() + wire::icrc_bytes;
+wire::Ipv4Header ipv4_header(const Endpoint& source, const Endpoint& destination,
+                             std::size_t udp_bytes) {
   wire::Ipv4Header ip;
   ip.total_length = static_cast<std::uint16_t>(sizeof ip + udp_bytes);
   ip.fragment = wire::Ipv4Header::dont_fragment;
   ip.protocol = wire::ip_protocol::udp;
   ip.source = source.address;
   ip.destination = destination.address;
+  return ip;
+}
+wire::Ipv6Header ipv6_header(const Endpoint& source, const Endpoint& destination,
+                             std::size_t udp_bytes) {
+  wire::Ipv6Header ip;
+  ip.payload_length = static_cast<std::uint16_t>(udp_bytes);
+  ip.next_header = wire::ip_protocol::udp;
+  ip.source = source.ip().octets();
+  ip.destination = destination.ip().octets();
+  return ip;
+}
+
+template <typename IpHeader>
+std::uint32_t icrc_behind(const IpHeader& ip, const wire::UdpHeader& udp, wire::Bytes head) {
+  return wire::icrc_of(std::as_bytes(std::span(&ip, 1)), udp, head);
+}
+
+// Returns the ICRC of a packet whose headers are `head`, and whose payload follows.
+std::uint32_t icrc_of(const Endpoint& source, const Endpoint& destination, wire::Bytes head,
+                      wire::Bytes payload) {
+  const auto udp_bytes = sizeof(wire::UdpHeader) + head.size() + payload.size() + wire::icrc_bytes;
   wire::UdpHeader udp;
   udp.source_port = source.port;
   udp.destination_port = destination.port;
   udp.length = static_cast<std::uint16_t>(udp_bytes);
-  const auto of_head = wire::icrc_of(std::as_bytes(std::span(&ip, 1)), udp, head);
+  const auto of_head = source.prefix
+                           ? icrc_behind(ipv6_header(source, destination, udp_bytes), udp, head)
+                           : icrc_behind(ipv4_header(source, destination, udp_bytes), udp, head);
   return wire::crc32(of_head, payload);
 }
 

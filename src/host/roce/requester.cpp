@@ -122,7 +122,7 @@ void Requester::refused(std::uint8_t syndrome) {
   const auto* const why = syndrome == invalid_request ? "invalid request"
                           : syndrome == access_error  ? "remote access error"
                                                       : "remote operational error";
-  failure_ = to_string(path_.there.endpoint.address) + " refuses what it is sent: " + why;
+  failure_ = to_string(path_.there.endpoint.ip()) + " refuses what it is sent: " + why;
 }
 
 void Requester::advance_to(std::uint64_t packet, Time now) {
@@ -201,7 +201,7 @@ void Requester::expire(Time now) {
   }
   ++statistics_.timeouts;
   if (++expirations_ > tuning_.retries_max) {
-    failure_ = to_string(path_.there.endpoint.address) + " did not acknowledge packet " +
+    failure_ = to_string(path_.there.endpoint.ip()) + " did not acknowledge packet " +
                std::to_string(psn_of(acknowledged_)) + ", sent " + std::to_string(expirations_) +
                " times";
     return;

@@ -12,6 +12,7 @@
 #include "host/protocol.h"
 #include "host/setup.h"
 #include "host/socket_preparation.h"
+#include "host/text.h"
 #include "protocols/netreduce/carrier/link_ends.h"
 #include "protocols/netreduce/carrier/socket.h"
 #include "protocols/netreduce/carrier/verbs/verbs_runner.h"
@@ -141,6 +142,13 @@ class DevicePreparation final : public Preparation {
 
 Result<std::unique_ptr<Preparation>> prepare_device(const CommunicatorOptions& options,
                                                     NetReduceOptions own, const Place& place) {
+  if (place.prefix) {
+    return invalid(
+        "RDMA devices are used by their addresses of IPv4, and this rank has " +
+        to_string(place.ip()) +
+        ": give it one of IPv4 (TRIBUTARY_LOCAL_ADDRESS), or an endpoint in software (no "
+        "TRIBUTARY_RDMA_DEVICE)");
+  }
   if (own.rdma_timeout.count() == 0) {
     own.rdma_timeout = rdma_timeout_for(patience_of(options));
   }
@@ -166,7 +174,7 @@ Result<std::unique_ptr<Preparation>> prepare_software(const CommunicatorOptions&
   if (!end) {
     return tl::make_unexpected(end.error());
   }
-  auto socket = open_roce_socket(place.address);
+  auto socket = open_roce_socket(place.ip());
   if (!socket) {
     return tl::make_unexpected(socket.error());
   }
@@ -233,6 +241,7 @@ constexpr host::HostProtocol host_protocol{.name = host::netreduce,
                                            .parameters = host::netreduce_parameters,
                                            .udp_ports = {wire::roce_udp_port, wire::roce_udp_port},
                                            .configured = host::is_configured_netreduce,
+                                           .over_ipv6 = true,
                                            .check = host::check_netreduce,
                                            .prepare = host::prepare_netreduce,
                                            .divide = host::divide_rings};

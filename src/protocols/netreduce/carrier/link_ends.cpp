@@ -65,7 +65,7 @@ LinkPlan link_plan_of(const Meeting& meeting, const LinkEnd& mine) {
   const auto& job = meeting.job;
   const auto world = job.world_size();
   const auto neighbour = [&](std::uint32_t rank) {
-    return LinkNeighbour{job.peers[rank].address, from_wire(meeting.ends[rank])};
+    return LinkNeighbour{job.peers[rank].ip(), from_wire(meeting.ends[rank])};
   };
   return {mine, neighbour((job.rank + 1) % world), neighbour((job.rank + world - 1) % world)};
 }

@@ -2,7 +2,6 @@
 #include "protocols/netreduce/carrier/socket.h"
 
 #include <cerrno>
-#include <netinet/in.h>
 #include <string>
 #include <utility>
 
@@ -13,17 +12,16 @@ namespace tributary::host {
 
 // Linux writes the identification 0 into packets that must not be fragmented and whose socket is
 // not connected.
-Result<DatagramSocket> open_roce_socket(wire::Ipv4Address local) {
-  auto socket = open_udp_socket(wire::ecn::ect0);
+Result<DatagramSocket> open_roce_socket(const wire::IpAddress& local) {
+  auto socket = open_udp_socket(wire::ecn::ect0, local.is_v4() ? AF_INET : AF_INET6);
   if (!socket) {
     return tl::make_unexpected(socket.error());
   }
   DatagramSocket opened{.fd = std::move(*socket),
-                        .local = {local, wire::roce_udp_port},
-                        .tells_ecn = true,
+                        .local = Endpoint::at(local, wire::roce_udp_port),
                         .tells_source = true};
   const int fd = opened.fd.get();
-  if (!set_option(fd, IPPROTO_IP, IP_RECVTOS, 1)) {
+  if (!tell_ecn(opened)) {
     return fail(Error::Code::network, errno_text("options of the UDP socket"));
   }
   opened.receive_buffer_bytes = enlarge_buffers(fd);

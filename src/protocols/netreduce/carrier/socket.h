@@ -10,6 +10,6 @@ namespace tributary::host {
 // Opens a UDP socket at RoCEv2's port of a local address, which only one endpoint can have. All
 // that it sends has the same source port, and an IPv4 header without identification, checksum or
 // fragments, so that all bytes that the ICRC covers are known.
-Result<DatagramSocket> open_roce_socket(wire::Ipv4Address local);
+Result<DatagramSocket> open_roce_socket(const wire::IpAddress& local);
 
 }  // namespace tributary::host

@@ -12,7 +12,7 @@ namespace tributary::host {
 NetReduceCollectives::NetReduceCollectives(const Job& job, const NetReducePlan& plan,
                                            const LinkPlan& link, const roce::Tuning& tuning,
                                            Adder adder)
-    : ring_(plan.ring), link_(plan, job.self().address, link.mine, link.next, link.before, tuning) {
+    : ring_(plan.ring), link_(plan, job.self().ip(), link.mine, link.next, link.before, tuning) {
   if (adder == Adder::hosts) {
     flow_ = std::make_unique<RingFlow>(job, plan, link_);
   } else {

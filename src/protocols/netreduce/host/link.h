@@ -5,7 +5,7 @@
 
 #include "host/error.h"
 #include "wire/cursor.h"
-#include "wire/ipv4.h"
+#include "wire/ip_address.h"
 
 namespace tributary::host {
 
@@ -21,7 +21,7 @@ struct LinkEnd {
 
 // This is a rank to which another one is connected.
 struct LinkNeighbour {
-  wire::Ipv4Address address;
+  wire::IpAddress address;
   LinkEnd end;
 };
 

@@ -4,15 +4,15 @@
 namespace tributary::host {
 namespace {
 
-roce::Station station_of(wire::Ipv4Address address, std::uint32_t qp, bool device) {
-  return {{address, wire::roce_udp_port}, qp, device};
+roce::Station station_of(const wire::IpAddress& address, std::uint32_t qp, bool device) {
+  return {Endpoint::at(address, wire::roce_udp_port), qp, device};
 }
 
 }  // namespace
 
-SoftwareLink::SoftwareLink(const NetReducePlan& plan, wire::Ipv4Address here, const LinkEnd& mine,
-                           const LinkNeighbour& next, const LinkNeighbour& before,
-                           const roce::Tuning& tuning)
+SoftwareLink::SoftwareLink(const NetReducePlan& plan, const wire::IpAddress& here,
+                           const LinkEnd& mine, const LinkNeighbour& next,
+                           const LinkNeighbour& before, const roce::Tuning& tuning)
     : plan_(plan),
       next_(next.end),
       sent_(std::size_t{plan.slots()} * plan.message_bytes()),
@@ -53,8 +53,7 @@ void SoftwareLink::examine(const Arrival& arrival, Time now) {
   const auto qp = bth == nullptr ? 0 : bth->destination_qp.value();
   const bool to_requester = qp == requester_.path().here.qp;
   const auto& path = to_requester ? requester_.path() : responder_.path();
-  if (bth == nullptr || qp != path.here.qp ||
-      arrival.source.address != path.there.endpoint.address) {
+  if (bth == nullptr || qp != path.here.qp || arrival.source.ip() != path.there.endpoint.ip()) {
     ++statistics_.ignored_foreign;
     return;
   }

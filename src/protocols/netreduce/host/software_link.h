@@ -22,7 +22,7 @@ namespace tributary::host {
 class SoftwareLink final : public Link {
  public:
   // `here` and `mine` are this rank's.
-  SoftwareLink(const NetReducePlan& plan, wire::Ipv4Address here, const LinkEnd& mine,
+  SoftwareLink(const NetReducePlan& plan, const wire::IpAddress& here, const LinkEnd& mine,
                const LinkNeighbour& next, const LinkNeighbour& before, const roce::Tuning& tuning);
 
   wire::MutableBytes send_slot(std::uint32_t slot) override;

@@ -142,11 +142,12 @@ LinkEnd DeviceLink::end() const {
 Result<void> DeviceLink::connect(const LinkNeighbour& next, const LinkNeighbour& before) {
   before_ = before;
   next_ = next;
-  auto done =
-      verbs::connect(device_, *from_before_,
-                     {before.address, before.end.send_qp, before.end.first_psn, silent_psn}, path_);
+  auto done = verbs::connect(
+      device_, *from_before_,
+      {before.address.v4(), before.end.send_qp, before.end.first_psn, silent_psn}, path_);
   return done ? verbs::connect(device_, *to_next_,
-                               {next.address, next.end.receive_qp, silent_psn, first_psn_}, path_)
+                               {next.address.v4(), next.end.receive_qp, silent_psn, first_psn_},
+                               path_)
               : done;
 }
 
