@@ -15,6 +15,7 @@
 
 #include "host/datagram.h"
 #include "host/error.h"
+#include "host/transport/address.h"
 #include "host/transport/datagram_socket.h"
 #include "host/transport/ecn_of.h"
 
@@ -31,7 +32,7 @@ class UringReceiver {
   UringReceiver(io_uring& ring, const DatagramSocket& socket, std::uint32_t tag)
       : ring_(ring), socket_fd_(socket.fd.get()), tag_(tag) {
     message_.msg_controllen = socket.tells_ecn ? ecn_control_bytes : 0;
-    message_.msg_namelen = socket.tells_source ? sizeof(sockaddr_in) : 0;
+    message_.msg_namelen = socket.tells_source ? SocketName{}.bytes : 0;
   }
 
   Result<void> open(std::size_t datagram_bytes_max);
