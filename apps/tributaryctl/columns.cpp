@@ -112,12 +112,6 @@ constexpr Column neighbour_columns[] = {
     {"SWITCH", "/switch"}, {"ADDRESS", "/address"}, {"MAC", "/mac"},
     {"PORT", "/port"},     {"STATE", "/state"},     {"AGE", "/age_seconds", Show::age, true},
 };
-constexpr Column route6_columns[] = {
-    {"SWITCH", "/switch"},
-    {"PREFIX", "/prefix"},
-    {"CONNECTED", "/connected", Show::flag},
-    {"NEXT-HOPS", "/next_hops", Show::hops},
-};
 constexpr Column engine_table[] = {
     {"SWITCH", "/switch"},
     {"ENGINE", "/engine"},
@@ -224,7 +218,7 @@ constexpr ListCommand commands[] = {
     {"fdb", "Stations that the bridges know", "fdb.list", fdb_columns},
     {"vlan", "Interfaces of the router on the bridges", "vlan.list", vlan_columns},
     {"arp", "Neighbours by IPv4", "arp.list", neighbour_columns},
-    {"route6", "Routes of IPv6 and their next hops", "route6.list", route6_columns},
+    {"route6", "Routes of IPv6 and their next hops", "route6.list", route_columns},
     {"neighbour6", "Neighbours by IPv6", "neighbour6.list", neighbour_columns},
     {"job", "Jobs that the engines have seen", "job.list", job_columns},
     {"descriptor", "Blocks that are held now", "descriptor.list", descriptor_columns},

@@ -105,20 +105,24 @@ struct PortStatus {
   std::vector<ClassStatus> classes;
 };
 
+template <typename Address>
 struct NextHopStatus {
-  wire::Ipv4Address address;
+  Address address;
   std::string port;
   bool up = false;
   double share = 1;  // of the blocks of which it is the default root; src/forwarding/root_shares.h
 };
-struct RouteStatus {
+template <typename PrefixOf, typename Address>
+struct RouteStatusBy {
   std::string switch_name;
-  forwarding::Prefix prefix;
+  PrefixOf prefix;
   bool connected = false;
-  std::vector<NextHopStatus> next_hops;
+  std::vector<NextHopStatus<Address>> next_hops;
   forwarding::Policies policies;  // they choose one of several next hops
   forwarding::SelectionCounters selection;
 };
+using RouteStatus = RouteStatusBy<forwarding::Prefix, wire::Ipv4Address>;
+using RouteStatus6 = RouteStatusBy<forwarding::Prefix6, wire::IpAddress>;
 // This is a session with a next hop; src/forwarding/bfd_session.h.
 struct BfdStatus {
   std::string switch_name;
@@ -151,18 +155,7 @@ struct ArpStatus {
   std::string state;  // static, reachable, resolving
   double age_s = 0;
 };
-// These are the same for IPv6.
-struct NextHopStatus6 {
-  wire::IpAddress address;
-  std::string port;
-  bool up = false;
-};
-struct RouteStatus6 {
-  std::string switch_name;
-  forwarding::Prefix6 prefix;
-  bool connected = false;
-  std::vector<NextHopStatus6> next_hops;
-};
+// This is the same for IPv6.
 struct NeighbourStatus6 {
   std::string switch_name;
   wire::IpAddress address;

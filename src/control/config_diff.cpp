@@ -56,17 +56,18 @@ void list_tables(SettingTexts& out, const std::string& path,
   for (const auto& vlan : config.vlans) {
     out[path + " vlan " + std::to_string(vlan.vid)] = {options_line(vlan_interface_options, vlan)};
   }
-  for (const auto& route : config.routes) {
+  const auto list_routes = [&](const char* key, const auto& routes) {
     const auto selected = [](const std::optional<forwarding::Policy>& policy, const char* packets) {
       return policy ? std::string(" ") + packets + " " + std::string(name(*policy)) : std::string();
     };
-    out[path + " route " + to_string(route.prefix)] = {"via " + join(route.via, as_text) +
-                                                       selected(route.ordinary, "ordinary") +
-                                                       selected(route.reduction, "reduction")};
-  }
-  for (const auto& route : config.routes6) {
-    out[path + " route6 " + to_string(route.prefix)] = {"via " + join(route.via, as_text)};
-  }
+    for (const auto& route : routes) {
+      out[path + key + to_string(route.prefix)] = {"via " + join(route.via, as_text) +
+                                                   selected(route.ordinary, "ordinary") +
+                                                   selected(route.reduction, "reduction")};
+    }
+  };
+  list_routes(" route ", config.routes);
+  list_routes(" route6 ", config.routes6);
   for (const auto& entry : config.neighbours6) {
     out[path + " neighbour6 " + to_string(entry.address)] = {to_string(entry.mac)};
   }

@@ -48,6 +48,7 @@ void read_class(Reader& reader, SwitchDraft& out);
 void read_vlan_interface(Reader& reader, SwitchDraft& out);
 void read_selection(Reader& reader, forwarding::SelectionConfig& out);
 void read_route_selection(Reader& reader, switching::RouteConfig& out);
+void read_route_selection(Reader& reader, switching::RouteConfig6& out);
 std::optional<DeviceConfig> read_device(Reader& reader);
 void read_link(Reader& reader, LinkDraft& out);
 void read_daemon(Reader& reader, DaemonConfig& out);

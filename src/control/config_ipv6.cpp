@@ -23,9 +23,12 @@ constexpr Option<RouteConfig6> route6_table[] = {
         .required(),
     option::list<&RouteConfig6::via, parse_ipv6>(
         "via", Apply::reload, "1 to 64",
-        "next hop, or a list of those that share the flows, by a hash of each; each on a connected "
-        "prefix")
+        "next hop, or a list of those that share the flows; each on a connected prefix")
         .required(),
+    option::by_hand<RouteConfig6>(
+        "selection", Apply::reload, {},
+        "overrides `[switch.selection]` for this group, as in `[[switch.route]]`")
+        .default_is("`[switch.selection]`"),
 };
 
 constexpr Option<NeighbourConfig6> neighbour6_table[] = {
@@ -115,6 +118,7 @@ void read_route6(Reader& reader, SwitchDraft& out) {
   if (const auto hops = reader.length("via"); hops && (*hops == 0 || *hops > next_hops6_max)) {
     reader.error("via", "`via` is to name 1 to " + std::to_string(next_hops6_max) + " next hops");
   }
+  read_route_selection(reader, route);
 }
 
 void read_neighbour6(Reader& reader, SwitchDraft& out) {

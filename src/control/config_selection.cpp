@@ -83,7 +83,10 @@ void read_selection(Reader& reader, SelectionConfig& out) {
   read_options(reader, selection_options, out);
 }
 
-void read_route_selection(Reader& reader, switching::RouteConfig& out) {
+namespace {
+
+template <typename RouteConfigOf>
+void read_selection_of_route(Reader& reader, RouteConfigOf& out) {
   constexpr std::string_view key = "selection";
   const auto* node = reader.source().get(key);
   if (node == nullptr || !node->is_table()) {
@@ -95,6 +98,16 @@ void read_route_selection(Reader& reader, switching::RouteConfig& out) {
     child.parsed("ordinary", out.ordinary, parse_ordinary);
     child.parsed("reduction", out.reduction, parse_reduction);
   });
+}
+
+}  // namespace
+
+void read_route_selection(Reader& reader, switching::RouteConfig& out) {
+  read_selection_of_route(reader, out);
+}
+
+void read_route_selection(Reader& reader, switching::RouteConfig6& out) {
+  read_selection_of_route(reader, out);
 }
 
 }  // namespace tributary::control

@@ -21,16 +21,27 @@ template <class Hop>
 json hops_json(const std::vector<Hop>& all) {
   json hops = json::array();
   for (const auto& hop : all) {
-    json row = {
-        {"address", hop.address.is_unspecified() ? json(nullptr) : json(to_string(hop.address))},
-        {"port", hop.port},
-        {"up", hop.up}};
-    if constexpr (requires { hop.share; }) {
-      row["share"] = hop.share;
-    }
-    hops.push_back(std::move(row));
+    hops.push_back(
+        {{"address", hop.address.is_unspecified() ? json(nullptr) : json(to_string(hop.address))},
+         {"port", hop.port},
+         {"up", hop.up},
+         {"share", hop.share}});
   }
   return hops;
+}
+
+template <class Status>
+json route_json(const Status& status) {
+  return {{"switch", status.switch_name},
+          {"prefix", to_string(status.prefix)},
+          {"connected", status.connected},
+          {"next_hops", hops_json(status.next_hops)},
+          {"selection",
+           {{"ordinary", name(status.policies.ordinary)},
+            {"reduction", name(status.policies.reduction)},
+            {"evaded_packets_total", status.selection.evaded},
+            {"flowlets_total", status.selection.flowlets},
+            {"flowlets_moved_total", status.selection.flowlets_moved}}}};
 }
 
 template <class Status>
@@ -213,16 +224,7 @@ json to_json(const ClassStatus& status) {
 }
 
 json to_json(const RouteStatus& status) {
-  return {{"switch", status.switch_name},
-          {"prefix", to_string(status.prefix)},
-          {"connected", status.connected},
-          {"next_hops", hops_json(status.next_hops)},
-          {"selection",
-           {{"ordinary", name(status.policies.ordinary)},
-            {"reduction", name(status.policies.reduction)},
-            {"evaded_packets_total", status.selection.evaded},
-            {"flowlets_total", status.selection.flowlets},
-            {"flowlets_moved_total", status.selection.flowlets_moved}}}};
+  return route_json(status);
 }
 
 json to_json(const BfdStatus& status) {
@@ -271,10 +273,7 @@ json to_json(const ArpStatus& status) {
 }
 
 json to_json(const RouteStatus6& status) {
-  return {{"switch", status.switch_name},
-          {"prefix", to_string(status.prefix)},
-          {"connected", status.connected},
-          {"next_hops", hops_json(status.next_hops)}};
+  return route_json(status);
 }
 
 json to_json(const NeighbourStatus6& status) {

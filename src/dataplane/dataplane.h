@@ -101,6 +101,9 @@ class Dataplane final : public control::Backend {
   template <class Status, class Row>
   control::Queried<std::vector<Status>> neighbours_by(
       std::vector<Row> (switching::Switch::*known)(Time) const);
+  template <class Status, class Row>
+  control::Queried<std::vector<Status>> routes_by(std::vector<Row> (switching::Switch::*of)()
+                                                      const);
 
   std::mutex mutex_;               // of the control threads
   control::DaemonConfig given_;    // as the operator wrote it; a reload is compared with it

@@ -23,13 +23,6 @@ std::uint64_t resident_bytes() {
   return resident * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
-void keep_least_shares(forwarding::RouteRow& route, const forwarding::RouteRow& of_others) {
-  for (std::size_t hop = 0; hop < route.next_hops.size(); ++hop) {
-    auto& share = route.next_hops[hop].share;
-    share = std::min(share, of_others.next_hops[hop].share);
-  }
-}
-
 // Counts one queue of a port, and the device that it leads to.
 forwarding::PortCounters counters_of(const HomePort& home) {
   auto counters = home.port().counters();
@@ -198,42 +191,6 @@ control::Queried<std::vector<control::PortStatus>> Dataplane::ports() {
     row.flow_control = port.flow.mode;
     const auto& plan = plans[place.switch_index];
     row.limits = plan.active() ? plan.ports[place.port] : forwarding::BufferLimits{};
-  }
-  return rows;
-}
-
-control::Queried<std::vector<control::RouteStatus>> Dataplane::routes() {
-  const std::lock_guard lock(mutex_);
-  std::vector<control::RouteStatus> rows;
-  std::vector<std::vector<forwarding::RouteRow>> tables(config_.switches.size());
-  // All cores have the same routes, and each its own counters and shares; the least shares are
-  // told.
-  const auto asked = on_cores([&](Core& core, Time) {
-    for (std::size_t s = 0; s < tables.size(); ++s) {
-      auto table = core.shares()[s].logical->routes();
-      for (std::size_t i = 0; i < std::min(table.size(), tables[s].size()); ++i) {
-        table[i].counters += tables[s][i].counters;
-        keep_least_shares(table[i], tables[s][i]);
-      }
-      tables[s] = std::move(table);
-    }
-  });
-  if (!asked) {
-    return tl::unexpected(asked.error());
-  }
-  for (std::uint32_t s = 0; s < tables.size(); ++s) {
-    for (const auto& route : tables[s]) {
-      control::RouteStatus row{config_.switches[s].config.name,
-                               route.prefix,
-                               route.connected,
-                               {},
-                               route.policies,
-                               route.counters};
-      for (const auto& hop : route.next_hops) {
-        row.next_hops.push_back({hop.via, port_name(s, hop.interface), hop.up, hop.share});
-      }
-      rows.push_back(std::move(row));
-    }
   }
   return rows;
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The Dataplane tells this about VLANs, neighbours and IPv6, as in status.cpp.
+// The Dataplane tells this about VLANs, neighbours and routes, as in status.cpp.
+#include <algorithm>
+#include <cstddef>
 #include <map>
 #include <tuple>
 #include <utility>
@@ -28,6 +30,14 @@ PortIndex link_of(const forwarding::ArpRow&) {
 }
 PortIndex link_of(const forwarding::NeighbourRow6& row) {
   return row.address.is_link_local() ? row.interface : no_port;
+}
+
+template <class Row>
+void keep_least_shares(Row& route, const Row& of_others) {
+  for (std::size_t hop = 0; hop < route.next_hops.size(); ++hop) {
+    auto& share = route.next_hops[hop].share;
+    share = std::min(share, of_others.next_hops[hop].share);
+  }
 }
 
 }  // namespace
@@ -102,28 +112,49 @@ control::Queried<std::vector<control::NeighbourStatus6>> Dataplane::neighbours6(
   return neighbours_by<control::NeighbourStatus6>(&switching::Switch::neighbours6);
 }
 
-control::Queried<std::vector<control::RouteStatus6>> Dataplane::routes6() {
+// All cores have the same routes, and each its own counters and shares; the least shares are told.
+template <class Status, class Row>
+control::Queried<std::vector<Status>> Dataplane::routes_by(
+    std::vector<Row> (switching::Switch::*of)() const) {
   const std::lock_guard lock(mutex_);
-  std::vector<std::vector<forwarding::RouteRow6>> tables(config_.switches.size());
-  const auto asked = on_cores([&](Core& core, Time) {  // all cores have the same
+  std::vector<std::vector<Row>> tables(config_.switches.size());
+  const auto asked = on_cores([&](Core& core, Time) {
     for (std::size_t s = 0; s < tables.size(); ++s) {
-      tables[s] = core.shares()[s].logical->routes6();
+      auto table = (*core.shares()[s].logical.*of)();
+      for (std::size_t i = 0; i < std::min(table.size(), tables[s].size()); ++i) {
+        table[i].counters += tables[s][i].counters;
+        keep_least_shares(table[i], tables[s][i]);
+      }
+      tables[s] = std::move(table);
     }
   });
   if (!asked) {
     return tl::unexpected(asked.error());
   }
-  std::vector<control::RouteStatus6> rows;
+  std::vector<Status> rows;
   for (std::uint32_t s = 0; s < tables.size(); ++s) {
     for (const auto& route : tables[s]) {
-      control::RouteStatus6 row{config_.switches[s].config.name, route.prefix, route.connected, {}};
+      Status row{config_.switches[s].config.name,
+                 route.prefix,
+                 route.connected,
+                 {},
+                 route.policies,
+                 route.counters};
       for (const auto& hop : route.next_hops) {
-        row.next_hops.push_back({hop.via, port_name(s, hop.interface), hop.up});
+        row.next_hops.push_back({hop.via, port_name(s, hop.interface), hop.up, hop.share});
       }
       rows.push_back(std::move(row));
     }
   }
   return rows;
+}
+
+control::Queried<std::vector<control::RouteStatus>> Dataplane::routes() {
+  return routes_by<control::RouteStatus>(&switching::Switch::routes);
+}
+
+control::Queried<std::vector<control::RouteStatus6>> Dataplane::routes6() {
+  return routes_by<control::RouteStatus6>(&switching::Switch::routes6);
 }
 
 }  // namespace tributary::dataplane

@@ -34,6 +34,7 @@ struct Path {
 struct Answer {
   Path path;
   bool congested = false;  // a queue on the way was congested
+  bool over_ipv6 = false;  // the path is one of IPv6, to the address that embeds its destination
 };
 
 // A Departure is a packet that an engine wants routed (or bridged) by its destination. The switch

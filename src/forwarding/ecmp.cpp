@@ -37,4 +37,9 @@ std::uint32_t EcmpHash::operator()(const wire::Ipv4Address& destination) const {
   return static_cast<std::uint32_t>(wire::mix_key(destination.value(), seed_) >> 32);
 }
 
+std::uint32_t EcmpHash::operator()(const wire::IpAddress& destination) const {
+  const auto upper = wire::mix_key(destination.high(), seed_);
+  return static_cast<std::uint32_t>(wire::mix_key(destination.low(), upper) >> 32);
+}
+
 }  // namespace tributary::forwarding

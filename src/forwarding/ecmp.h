@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "wire/cursor.h"
+#include "wire/ip_address.h"
 #include "wire/ipv4.h"
 #include "wire/ipv6.h"
 #include "wire/key.h"
@@ -30,6 +31,7 @@ class EcmpHash {
   std::uint32_t operator()(const wire::Ipv6Header& ip, wire::Bytes l4) const;
   // Only the destination is hashed.
   std::uint32_t operator()(const wire::Ipv4Address& destination) const;
+  std::uint32_t operator()(const wire::IpAddress& destination) const;
 
  private:
   std::uint64_t seed_;

@@ -7,13 +7,11 @@
 
 #include "forwarding/config.h"
 #include "forwarding/flowlet_table.h"
+#include "forwarding/hop_group.h"
 #include "forwarding/occupancy.h"
-#include "forwarding/route_table.h"
 #include "packet/clock.h"
 
 namespace tributary::forwarding {
-
-struct NextHopGroup6;
 
 // Packets are told apart by their flow.
 struct Flow {
@@ -27,7 +25,7 @@ struct Flow {
 
 // A choice is made among the next hops of a group, at least one of which is up.
 struct Choosing {
-  NextHopGroup& group;
+  HopGroup& group;
   Flow flow;
   Time now;
   const SelectionConfig& config;
@@ -35,7 +33,7 @@ struct Choosing {
   FlowletTable& flowlets;
 };
 
-// Returns the index of a next hop in Route::next_hops; it is up. No policy allocates or keeps a
+// Returns the place of a next hop in the group; it is up. No policy allocates or keeps a
 // reference.
 using Choose = std::size_t (*)(const Choosing&);
 
@@ -65,11 +63,10 @@ constexpr const PolicyRow& row_of(Policy policy) {
 
 // Returns the hop that the hash names, for policies; if it is down, another one by the same hash,
 // so that the traffic of the others stays where it is.
-std::size_t default_hop(const NextHopGroup& group, std::uint32_t hash);
-std::size_t default_hop(const NextHopGroup6& group, std::uint32_t hash);
+std::size_t default_hop(const HopGroup& group, std::uint32_t hash);
 // Does the same for a block: if that hop does not keep it (RootShares), returns the hop of another
 // hash of it.
-std::size_t default_root(const NextHopGroup& group, std::uint32_t hash);
+std::size_t default_root(const HopGroup& group, std::uint32_t hash);
 // Returns how full the queue to a hop is, and whether one behind it is filling up.
 Filling filling_of(const Choosing& choosing, std::size_t hop);
 // Returns the live hop with the emptiest queue (Filling): `preferred` if no other is emptier, among

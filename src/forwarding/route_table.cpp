@@ -3,9 +3,7 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 #include <optional>
-#include <random>
 #include <tuple>
 #include <utility>
 
@@ -28,18 +26,6 @@ bool same_prefix(const Route& a, const Route& b) {
   return first_of(a.prefix) == first_of(b.prefix) && a.prefix.length == b.prefix.length;
 }
 
-// The order is shuffled by hand (Fisher-Yates): what the standard library's shuffle does with a
-// generator differs between implementations, and all switches of a fabric must agree.
-std::vector<std::uint16_t> draw_order(std::size_t count, std::uint64_t seed) {
-  std::vector<std::uint16_t> order(count);
-  std::iota(order.begin(), order.end(), std::uint16_t{0});
-  std::mt19937_64 random(seed);
-  for (std::size_t left = count; left > 1; --left) {
-    std::swap(order[left - 1], order[random() % left]);
-  }
-  return order;
-}
-
 bool is_listed(const Route& route) {
   return route.kind == Route::Kind::connected || route.kind == Route::Kind::gateway;
 }
@@ -51,13 +37,8 @@ RouteTable::RouteTable(std::vector<Route> routes, std::uint64_t tree_seed) {
   routes.erase(std::unique(routes.begin(), routes.end(), same_prefix), routes.end());
   groups_.reserve(routes.size());
   for (auto& route : routes) {
-    NextHopGroup group;
-    const auto hops = route.next_hops.size();
-    group.tree_order = draw_order(hops, tree_seed);
-    group.shares = RootShares(hops > 1 ? hops : 0);
     row_count_ += is_listed(route) ? 1 : 0;
-    group.route = std::move(route);
-    groups_.push_back(std::move(group));
+    groups_.emplace_back(std::move(route), tree_seed);
   }
   share_ways();
   index_ = RangeIndex(flat());
@@ -118,53 +99,23 @@ bool RouteTable::cut_off() const {
 void RouteTable::refresh() {
   for (std::size_t i = 0; i < groups_.size(); ++i) {
     auto& group = groups_[i];
-    refresh(group);
+    group.refresh(health_);
     auto& way = ways_[group_ways_[i]];
     way.live = static_cast<std::uint16_t>(group.live.size());
     way.hop = group.live.empty() ? NextHop{} : group.live.front();
   }
 }
 
-void RouteTable::refresh(NextHopGroup& group) const {
-  const auto& hops = group.route.next_hops;
-  health_.find_usable(hops, group.up);
-  group.live.clear();
-  group.crowded.clear();
-  for (std::size_t i = 0; i < hops.size(); ++i) {
-    group.crowded.push_back(health_.is_crowded(hops[i].via));
-    if (group.up[i]) {
-      group.live.push_back(hops[i]);
-    }
-  }
-}
-
 void RouteTable::continue_counters(const RouteTable& before) {
-  auto old = before.groups_.begin();
-  for (auto& group : groups_) {
-    old = std::find_if(old, before.groups_.end(), [&](const NextHopGroup& candidate) {
-      return !precedes(candidate.route, group.route);
-    });
-    if (old != before.groups_.end() && same_prefix(old->route, group.route)) {
-      group.counters = old->counters;
-    }
-  }
+  forwarding::continue_counters(groups_, before.groups_, precedes);
 }
 
 std::vector<RouteRow> RouteTable::rows() const {
   std::vector<RouteRow> rows;
   for (const auto& group : groups_) {
-    const auto& route = group.route;
-    if (!is_listed(route)) {
-      continue;
+    if (is_listed(group.route)) {
+      rows.push_back(group.row<RouteRow>());
     }
-    RouteRow row{
-        route.prefix, route.kind == Route::Kind::connected, {}, route.policies, group.counters};
-    for (std::size_t i = 0; i < route.next_hops.size(); ++i) {
-      const auto& hop = route.next_hops[i];
-      const auto share = static_cast<double>(group.shares.share(i)) / RootShares::all;
-      row.next_hops.push_back({hop.via, hop.interface, group.up[i], share});
-    }
-    rows.push_back(std::move(row));
   }
   return rows;
 }

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "forwarding/config.h"
+#include "forwarding/hop_group.h"
 #include "forwarding/next_hop_health.h"
 #include "forwarding/range_index.h"
-#include "forwarding/root_shares.h"
 #include "forwarding/rows.h"
 #include "packet/packet.h"
 #include "wire/ipv4.h"
@@ -24,30 +24,14 @@ using NextHop = NextHopBy<wire::Ipv4Address>;
 using NextHop6 = NextHopBy<wire::IpAddress>;
 
 struct Route {
-  enum class Kind : std::uint8_t {
-    local,      // an address of the switch
-    broadcast,  // of a connected prefix, or its network address
-    connected,  // one next hop without `via`
-    gateway,    // a group of next hops
-  };
+  using Kind = RouteKind;
   Prefix prefix;
   Kind kind = Kind::gateway;
   std::vector<NextHop> next_hops;
   Policies policies;  // they choose one of several next hops
 };
 
-// This is a route in use: it says which of its next hops can be chosen, and counts what chose them.
-struct NextHopGroup {
-  Route route;
-  std::vector<NextHop> live;  // next hops that can be chosen, in their order
-  std::vector<bool> up;       // whether each of route.next_hops can be chosen
-  std::vector<bool> crowded;  // whether a queue behind each of them is filling up
-  // The roots of static trees are a permutation of route.next_hops that depends on the seed and
-  // their number only.
-  std::vector<std::uint16_t> tree_order;
-  SelectionCounters counters;
-  RootShares shares;  // adaptive: of the blocks
-};
+using NextHopGroup = NextHopGroupBy<Route>;
 
 // A lookup comes to a Way, in a quarter of a cache line. Routes with the same only next hop share
 // one, so that there are few of them, however many routes there are.
@@ -102,7 +86,6 @@ class RouteTable {
   void share_ways();
   std::vector<RangeIndex::Range> flat() const;
   void refresh();
-  void refresh(NextHopGroup& group) const;
 
   std::size_t row_count_ = 0;
   std::vector<NextHopGroup> groups_;       // in the order of their prefixes

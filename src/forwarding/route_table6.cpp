@@ -24,22 +24,25 @@ std::optional<IpAddress> address_behind(const IpAddress& address) {
   return low == 0 && high == 0 ? std::nullopt : std::optional(IpAddress::of_halves(high, low));
 }
 
+bool precedes(const Route6& a, const Route6& b) {
+  return a.prefix < b.prefix;
+}
+
 bool is_shown(const Route6& route) {
   return route.kind == Route::Kind::connected || route.kind == Route::Kind::gateway;
 }
 
 }  // namespace
 
-RouteTable6::RouteTable6(std::vector<Route6> routes) {
-  std::stable_sort(routes.begin(), routes.end(),
-                   [](const Route6& a, const Route6& b) { return a.prefix < b.prefix; });
+RouteTable6::RouteTable6(std::vector<Route6> routes, std::uint64_t tree_seed) {
+  std::stable_sort(routes.begin(), routes.end(), precedes);
   routes.erase(std::unique(routes.begin(), routes.end(),
                            [](const Route6& a, const Route6& b) { return a.prefix == b.prefix; }),
                routes.end());
   std::vector<Block<IpAddress>> blocks;
   for (auto& route : routes) {
     row_count_ += is_shown(route) ? 1 : 0;
-    groups_.push_back({std::move(route), {}, {}});
+    groups_.emplace_back(std::move(route), tree_seed);
     const auto& prefix = groups_.back().route.prefix;
     blocks.push_back(
         {prefix.network, last_address(prefix), static_cast<std::uint32_t>(groups_.size())});
@@ -74,30 +77,20 @@ bool RouteTable6::cut_off() const {
 
 void RouteTable6::refresh() {
   for (auto& group : groups_) {
-    const auto& hops = group.route.next_hops;
-    health_.find_usable(hops, group.up);
-    group.live.clear();
-    for (std::size_t i = 0; i < hops.size(); ++i) {
-      if (group.up[i]) {
-        group.live.push_back(hops[i]);
-      }
-    }
+    group.refresh(health_);
   }
+}
+
+void RouteTable6::continue_counters(const RouteTable6& before) {
+  forwarding::continue_counters(groups_, before.groups_, precedes);
 }
 
 std::vector<RouteRow6> RouteTable6::rows() const {
   std::vector<RouteRow6> rows;
   for (const auto& group : groups_) {
-    const auto& route = group.route;
-    if (!is_shown(route)) {
-      continue;
+    if (is_shown(group.route)) {
+      rows.push_back(group.row<RouteRow6>());
     }
-    RouteRow6 row{route.prefix, route.kind == Route::Kind::connected, {}};
-    for (std::size_t i = 0; i < route.next_hops.size(); ++i) {
-      const auto& hop = route.next_hops[i];
-      row.next_hops.push_back({hop.via, hop.interface, group.up[i]});
-    }
-    rows.push_back(std::move(row));
   }
   return rows;
 }

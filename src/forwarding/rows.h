@@ -88,8 +88,9 @@ struct NeighbourRow {
 using ArpRow = NeighbourRow<wire::Ipv4Address>;
 using NeighbourRow6 = NeighbourRow<wire::IpAddress>;
 
+template <typename Address>
 struct NextHopRow {
-  wire::Ipv4Address via;  // unspecified: the destination itself (connected)
+  Address via;  // unspecified: the destination itself (connected)
   PortIndex interface = no_port;
   bool up = true;
   double share = 1;  // adaptive: what it keeps of the blocks of which it is the default root
@@ -133,24 +134,15 @@ struct AdvertiserRow {
   std::uint64_t solicitations = 0;
 };
 
-struct NextHopRow6 {
-  wire::IpAddress via;  // as NextHopRow::via
-  PortIndex interface = no_port;
-  bool up = true;
-};
-
-struct RouteRow6 {
-  Prefix6 prefix;
+template <typename PrefixOf, typename Address>
+struct RouteRowBy {
+  PrefixOf prefix;
   bool connected = false;
-  std::vector<NextHopRow6> next_hops;
-};
-
-struct RouteRow {
-  Prefix prefix;
-  bool connected = false;
-  std::vector<NextHopRow> next_hops;
+  std::vector<NextHopRow<Address>> next_hops;
   Policies policies;
   SelectionCounters counters;
 };
+using RouteRow = RouteRowBy<Prefix, wire::Ipv4Address>;
+using RouteRow6 = RouteRowBy<Prefix6, wire::IpAddress>;
 
 }  // namespace tributary::forwarding

@@ -17,13 +17,16 @@
 
 namespace tributary::switching {
 
-struct RouteConfig {
-  forwarding::Prefix prefix;
-  std::vector<wire::Ipv4Address> via;  // next-hop group, in order; each on a connected prefix
+template <typename Prefix, typename Address>
+struct RouteConfigBy {
+  Prefix prefix;
+  std::vector<Address> via;  // next-hop group, in order; each on a connected prefix
   // These say how one of the group is chosen; without a value, SwitchConfig::selection does.
   std::optional<forwarding::Policy> ordinary{};
   std::optional<forwarding::Policy> reduction{};
 };
+using RouteConfig = RouteConfigBy<forwarding::Prefix, wire::Ipv4Address>;
+using RouteConfig6 = RouteConfigBy<forwarding::Prefix6, wire::IpAddress>;
 
 // The router has an interface in this VLAN of the bridge, beside SwitchConfig::bridge_vlan.
 struct VlanInterfaceConfig {
@@ -31,11 +34,6 @@ struct VlanInterfaceConfig {
   std::optional<forwarding::InterfaceAddress> address;
   std::optional<forwarding::InterfaceAddress6> address6;
   bool advertise6 = false;  // as PortConfig::advertise6
-};
-
-struct RouteConfig6 {
-  forwarding::Prefix6 prefix;
-  std::vector<wire::IpAddress> via;  // as RouteConfig::via
 };
 
 struct NeighbourConfig6 {

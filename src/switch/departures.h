@@ -27,7 +27,7 @@ class Departures {
         router6_(router6),
         outlet_(outlet) {}
 
-  // Empties `actions` of its packets, and of the answers from which the router learns about queues.
+  // Empties `actions` of its packets, and of the answers from which the routers learn about queues.
   void send(engine::Actions& actions, Time now) {
     while (auto frame = actions.frames().pop()) {
       depart_by(std::move(frame));
@@ -37,7 +37,11 @@ class Departures {
     }
     actions.departures().clear();
     for (const auto& answer : actions.answers()) {
-      router_.learn(answer);
+      if (answer.over_ipv6) {
+        router6_.learn(answer, embedding_.embed(answer.path.destination));
+      } else {
+        router_.learn(answer);
+      }
     }
     actions.answers().clear();
   }

@@ -24,6 +24,8 @@ class Embedding {
   explicit Embedding(const SwitchConfig& config);
 
   bool on() const { return prefix_.has_value(); }
+  // Returns the address that embeds `address`. Precondition: on().
+  wire::IpAddress embed(const wire::Ipv4Address& address) const { return prefix_->embed(address); }
 
   // Makes a packet one of IPv4 if an engine will take it: it is UDP without extension headers, to a
   // port of that engine, from an address that embeds to another one or to a group that does, and is

@@ -31,20 +31,6 @@ wire::Bytes l4_of(const engine::Frame& frame) {
   return {start, frame.ipv4->total_length.value() - frame.ipv4->header_bytes()};
 }
 
-bool uses(const forwarding::RouteTable& routes, forwarding::Policy policy) {
-  return std::any_of(routes.groups().begin(), routes.groups().end(), [&](const auto& group) {
-    return group.route.policies.ordinary == policy || group.route.policies.reduction == policy;
-  });
-}
-
-// What results tell is of use if some blocks have a choice.
-bool have_choice_of_roots(const forwarding::RouteTable& routes) {
-  return std::any_of(routes.groups().begin(), routes.groups().end(), [](const auto& group) {
-    return group.route.next_hops.size() > 1 &&
-           group.route.policies.reduction == forwarding::Policy::adaptive;
-  });
-}
-
 }  // namespace
 
 Router::Router(const SwitchConfig& config, const Interfaces& interfaces, Neighbours& neighbours,
@@ -53,8 +39,7 @@ Router::Router(const SwitchConfig& config, const Interfaces& interfaces, Neighbo
       neighbours_(neighbours),
       liveness_(liveness),
       outlet_(outlet),
-      ecmp_(ecmp_seed_of(config)),
-      level_(config.selection.reduction_seed) {
+      chooser_(config, outlet.queues()) {
   reconfigure(config);
 }
 
@@ -65,11 +50,7 @@ void Router::reconfigure(const SwitchConfig& config) {
   forwarding::RouteTable table(std::move(routes), config.selection.tree_seed);
   table.continue_counters(routes_);
   routes_ = std::move(table);
-  ecmp_ = forwarding::EcmpHash(ecmp_seed_of(config));
-  level_ = forwarding::LevelHash(config.selection.reduction_seed);
-  selection_ = config.selection;
-  flowlets_.reset(uses(routes_, forwarding::Policy::flowlet));
-  learns_ = have_choice_of_roots(routes_);
+  chooser_.reconfigure(config, routes_.groups());
   for (PortIndex port = 0; port < interfaces_.count(); ++port) {
     if (!interfaces_.port(port).up) {
       routes_.set_interface_up(port, false);
@@ -118,43 +99,13 @@ void Router::receive(PacketPtr packet, const engine::Frame& frame, PortIndex int
              destination, std::nullopt, Account::received, now);
 }
 
-forwarding::NextHop Router::choose(forwarding::NextHopGroup& group, const engine::Path& path,
-                                   Time now) {
-  return choose(group, group.route.policies.reduction, {level_(path.hash), path.block, true}, now);
-}
-
-forwarding::NextHop Router::choose(forwarding::NextHopGroup& group, const engine::Frame& frame,
-                                   Time now) {
-  using Spread = forwarding::PolicyRow::Spread;
-  const auto policy = group.route.policies.ordinary;
-  const bool by_destination = row_of(policy).spread == Spread::destination;
-  const auto hash =
-      by_destination ? ecmp_(frame.ipv4->destination) : ecmp_(*frame.ipv4, l4_of(frame));
-  return choose(group, policy, {hash}, now);
-}
-
-forwarding::NextHop Router::choose(forwarding::NextHopGroup& group, forwarding::Policy policy,
-                                   const forwarding::Flow& flow, Time now) {
-  if (group.live.size() == 1) {
-    return group.live.front();
-  }
-  const auto hop =
-      row_of(policy).choose({group, flow, now, selection_, outlet_.queues(), flowlets_});
-  return group.route.next_hops[hop];
-}
-
 void Router::learn(const engine::Answer& answer) {
-  if (!learns_) {
+  if (!chooser_.learns()) {
     return;
   }
   const auto& way = routes_.way_to(answer.path.destination);
-  if (way.live <= 1) {
-    return;
-  }
-  auto& group = *routes_.group_of(way);
-  if (group.route.policies.reduction == forwarding::Policy::adaptive) {
-    const auto root = forwarding::default_root(group, level_(answer.path.hash));
-    group.shares.note(root, answer.congested, group.up);
+  if (way.live > 1) {
+    chooser_.learn(*routes_.group_of(way), answer);
   }
 }
 
@@ -177,8 +128,8 @@ void Router::forward_by(const forwarding::Way& way, PacketPtr&& packet, const en
     return;
   }
   const auto hop = way.live == 1 ? way.hop
-                   : path        ? choose(*routes_.group_of(way), *path, now)
-                                 : choose(*routes_.group_of(way), frame, now);
+                   : path        ? chooser_.choose(*routes_.group_of(way), now, *path)
+                                 : chooser_.choose(*routes_.group_of(way), now, ip, l4_of(frame));
   // There is no fragmentation; the sender is told so even without "don't fragment".
   if (const auto mtu = interfaces_.mtu(hop.interface); ip.total_length.value() > mtu) {
     reject(std::move(packet), frame, DropReason::fragmentation_needed,
@@ -212,7 +163,7 @@ void Router::forward_raw(PacketPtr packet, const engine::Path& path, Account acc
   auto* group = routes_.find(destination);
   auto reason = DropReason::no_route;
   if (group != nullptr && !group->live.empty()) {
-    const auto hop = choose(*group, path, now);
+    const auto hop = chooser_.choose(*group, now, path);
     const auto bytes = packet->length - sizeof(wire::EthernetHeader);
     if (bytes <= interfaces_.mtu(hop.interface)) {
       const auto neighbour = hop.via.is_unspecified() ? destination : hop.via;

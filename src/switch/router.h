@@ -11,10 +11,8 @@
 
 #include "engine/actions.h"
 #include "engine/frame.h"
-#include "forwarding/ecmp.h"
-#include "forwarding/flowlet_table.h"
-#include "forwarding/policy.h"
 #include "forwarding/route_table.h"
+#include "switch/hop_chooser.h"
 #include "switch/icmp.h"
 #include "switch/interfaces.h"
 #include "switch/liveness.h"
@@ -131,10 +129,6 @@ class Router {
   void forward_by(const forwarding::Way& way, PacketPtr&& packet, const engine::Frame& frame,
                   const wire::Ipv4Address& towards, const std::optional<engine::Path>& path,
                   Account account, Time now);
-  forwarding::NextHop choose(forwarding::NextHopGroup& group, const engine::Path& path, Time now);
-  forwarding::NextHop choose(forwarding::NextHopGroup& group, const engine::Frame& frame, Time now);
-  forwarding::NextHop choose(forwarding::NextHopGroup& group, forwarding::Policy policy,
-                             const forwarding::Flow& flow, Time now);
 
   const Interfaces& interfaces_;
   Neighbours& neighbours_;
@@ -142,11 +136,7 @@ class Router {
   Outlet& outlet_;
   forwarding::RouteTable routes_;
   std::vector<PortIndex> only_ways_;
-  bool learns_ = false;  // what answers tell of queues
-  forwarding::EcmpHash ecmp_;
-  forwarding::LevelHash level_;
-  forwarding::SelectionConfig selection_;
-  forwarding::FlowletTable flowlets_;
+  HopChooser chooser_;
   IcmpLimiter icmp_limiter_;
 };
 

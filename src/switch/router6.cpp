@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "forwarding/policy.h"
 #include "switch/routes.h"
 #include "wire/ethernet.h"
 
@@ -51,17 +50,17 @@ Router6::Router6(const SwitchConfig& config, const Interfaces& interfaces, Neigh
       liveness_(liveness),
       advertiser_(advertiser),
       outlet_(outlet),
-      ecmp_(0),
-      level_(0) {
+      chooser_(config, outlet.queues()) {
   reconfigure(config);
 }
 
 void Router6::reconfigure(const SwitchConfig& config) {
   auto routes = routes6_of(config, interfaces_);
   neighbours_.set_gateways(gateways6_of(routes));
-  routes_ = forwarding::RouteTable6(std::move(routes));
-  ecmp_ = forwarding::EcmpHash(ecmp_seed_of(config));
-  level_ = forwarding::LevelHash(config.selection.reduction_seed);
+  forwarding::RouteTable6 table(std::move(routes), config.selection.tree_seed);
+  table.continue_counters(routes_);
+  routes_ = std::move(table);
+  chooser_.reconfigure(config, routes_.groups());
   for (PortIndex port = 0; port < interfaces_.count(); ++port) {
     if (!interfaces_.port(port).up) {
       routes_.set_interface_up(port, false);
@@ -224,20 +223,17 @@ void Router6::send_from_here(PacketPtr packet, PortIndex interface, Time now) {
   }
 }
 
-const forwarding::NextHop6& Router6::choose(const forwarding::NextHopGroup6& group,
-                                            const Datagram6& datagram,
-                                            const std::optional<engine::Path>& path) const {
-  if (group.live.size() == 1) {
-    return group.live.front();
+void Router6::learn(const engine::Answer& answer, const IpAddress& leader) {
+  auto* group = chooser_.learns() ? routes_.find(leader) : nullptr;
+  if (group != nullptr) {
+    chooser_.learn(*group, answer);
   }
-  const auto hash = path ? level_(path->hash) : ecmp_(*datagram.ip, datagram.payload);
-  return group.route.next_hops[forwarding::default_hop(group, hash)];
 }
 
 void Router6::forward(PacketPtr packet, const Datagram6& datagram, const Steering& steering,
                       Account account, Time now) {
   const auto& towards = steering.way_from(datagram.destination);
-  const auto* group = routes_.find(towards);
+  auto* group = routes_.find(towards);
   if (group == nullptr) {
     return reject(std::move(packet), datagram, DropReason::ip6_no_route, icmp6_error::no_route,
                   account, now);
@@ -257,7 +253,8 @@ void Router6::forward(PacketPtr packet, const Datagram6& datagram, const Steerin
     return reject(std::move(packet), datagram, DropReason::next_hops_down, icmp6_error::no_route,
                   account, now);
   }
-  const auto& hop = choose(*group, datagram, steering.path);
+  const auto hop = steering.path ? chooser_.choose(*group, now, *steering.path)
+                                 : chooser_.choose(*group, now, *datagram.ip, datagram.payload);
   if (const auto mtu = interfaces_.mtu(hop.interface); datagram.bytes() > mtu) {
     return reject(std::move(packet), datagram, DropReason::packet_too_big,
                   icmp6_error::packet_too_big(mtu), account, now);

@@ -4,9 +4,9 @@
 #include <optional>
 
 #include "engine/actions.h"
-#include "forwarding/ecmp.h"
 #include "forwarding/route_table6.h"
 #include "switch/advertiser6.h"
+#include "switch/hop_chooser.h"
 #include "switch/icmp.h"
 #include "switch/icmp6.h"
 #include "switch/interfaces.h"
@@ -50,6 +50,9 @@ class Router6 {
   // Takes a frame for a group, on the bridge. Returns true if nobody but the switch is meant by it.
   bool hear(Packet& packet, PortIndex interface, Time now);
 
+  // Learns what the result of a block told of the queues on its way to `leader`.
+  void learn(const engine::Answer& answer, const wire::IpAddress& leader);
+
   void set_port_up(PortIndex port, bool up) { routes_.set_interface_up(port, up); }
   // Next hops are treated as in Router.
   void set_unhealthy(const std::vector<forwarding::UnhealthyNeighbour>& neighbours) {
@@ -68,9 +71,6 @@ class Router6 {
   // Sends a packet on: it looks at the hop limit (of received packets), the route and the MTU.
   void forward(PacketPtr packet, const Datagram6& datagram, const Steering& steering,
                Account account, Time now);
-  const forwarding::NextHop6& choose(const forwarding::NextHopGroup6& group,
-                                     const Datagram6& datagram,
-                                     const std::optional<engine::Path>& path) const;
   // Sends what begins here; if the destination is link-local, it goes back by `interface`.
   void send_from_here(PacketPtr packet, PortIndex interface, Time now);
   void reject(PacketPtr packet, const Datagram6& datagram, DropReason reason,
@@ -83,8 +83,7 @@ class Router6 {
   Advertiser6& advertiser_;
   Outlet& outlet_;
   forwarding::RouteTable6 routes_;
-  forwarding::EcmpHash ecmp_;
-  forwarding::LevelHash level_;
+  HopChooser chooser_;
   IcmpLimiter icmp_limiter_;
 };
 

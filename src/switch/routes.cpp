@@ -49,6 +49,13 @@ std::vector<Hop> gateways_among(const Routes& routes) {
   return gateways;
 }
 
+// Returns how one of several next hops of a static route is chosen.
+template <typename RouteConfigOf>
+forwarding::Policies policies_of(const RouteConfigOf& route, const SwitchConfig& config) {
+  const auto& usual = config.selection.policies;
+  return {route.ordinary.value_or(usual.ordinary), route.reduction.value_or(usual.reduction)};
+}
+
 }  // namespace
 
 std::vector<Route> routes_of(const SwitchConfig& config, const Interfaces& interfaces) {
@@ -67,12 +74,7 @@ std::vector<Route> routes_of(const SwitchConfig& config, const Interfaces& inter
     }
   }
   for (const auto& route : config.routes) {
-    const auto& usual = config.selection.policies;
-    Route group{
-        route.prefix,
-        Route::Kind::gateway,
-        {},
-        {route.ordinary.value_or(usual.ordinary), route.reduction.value_or(usual.reduction)}};
+    Route group{route.prefix, Route::Kind::gateway, {}, policies_of(route, config)};
     for (const auto& via : route.via) {
       if (const auto interface = interfaces.connected_to(via); interface != no_port) {
         group.next_hops.push_back({via, interface});
@@ -108,12 +110,13 @@ std::vector<NextHop6> gateways6_of(const std::vector<Route6>& routes) {
 std::vector<Route6> routes6_of(const SwitchConfig& config, const Interfaces& interfaces) {
   std::vector<Route6> routes;
   if (const auto& self = interfaces.switch_address6()) {
-    routes.push_back({{*self, 128}, Route::Kind::local, {}});
+    routes.push_back({{*self, 128}, Route::Kind::local, {}, {}});
   }
   const auto add_interface6 = [&](PortIndex interface) {
     if (const auto& own = interfaces.address6(interface)) {
-      routes.push_back({{own->address, 128}, Route::Kind::local, {}});
-      routes.push_back({prefix_of(*own), Route::Kind::connected, {{wire::IpAddress{}, interface}}});
+      routes.push_back({{own->address, 128}, Route::Kind::local, {}, {}});
+      routes.push_back(
+          {prefix_of(*own), Route::Kind::connected, {{wire::IpAddress{}, interface}}, {}});
     }
   };
   for (PortIndex port = 0; port < interfaces.count(); ++port) {
@@ -123,7 +126,7 @@ std::vector<Route6> routes6_of(const SwitchConfig& config, const Interfaces& int
     add_interface6(one.interface);
   }
   for (const auto& route : config.routes6) {
-    Route6 group{route.prefix, Route::Kind::gateway, {}};
+    Route6 group{route.prefix, Route::Kind::gateway, {}, policies_of(route, config)};
     for (const auto& via : route.via) {
       if (const auto interface = interfaces.connected_to(via); interface != no_port) {
         group.next_hops.push_back({via, interface});

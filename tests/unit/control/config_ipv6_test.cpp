@@ -168,6 +168,28 @@ TEST(ConfigIpv6, advertisements_are_turned_on_by_a_reload) {
   EXPECT_FALSE(needs_restart(changes));
 }
 
+TEST(ConfigIpv6, a_route_may_select_its_next_hops_by_itself) {
+  const auto selecting = [](const char* how) {
+    return parse_config(test::replaced(good_ipv6, "prefix = \"::/0\"",
+                                       std::string("prefix = \"::/0\"\nselection = ") + how),
+                        "f");
+  };
+  const auto both = selecting("\"adaptive\"");
+  const auto one = selecting("{ reduction = \"static\" }");
+  ASSERT_TRUE(both && one);
+  using forwarding::Policy;
+  const auto& of_both = both->switches[0].config.routes6[0];
+  EXPECT_EQ(of_both.ordinary, Policy::adaptive);
+  EXPECT_EQ(of_both.reduction, Policy::adaptive);
+  const auto& of_one = one->switches[0].config.routes6[0];
+  EXPECT_EQ(of_one.ordinary, std::nullopt);
+  EXPECT_EQ(of_one.reduction, Policy::static_trees);
+  const auto changes = diff(*both, *one);
+  ASSERT_EQ(changes.size(), 1u);
+  EXPECT_EQ(to_string(changes[0]).substr(0, 40), "~ switch s route6 ::/0: via 2001:db8:1::");
+  EXPECT_FALSE(needs_restart(changes));
+}
+
 TEST(ConfigIpv6, routes_are_reloaded_and_addresses_of_ports_are_not) {
   const auto before = parse_config(good_ipv6, "f");
   const auto other = parse_config(test::replaced(good_ipv6, "\"::/0\"", "\"2001::/16\""), "f");

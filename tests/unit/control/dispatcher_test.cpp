@@ -132,6 +132,8 @@ TEST_F(DispatcherTest, ipv6_has_lists_of_its_own) {
   const auto route = (*call("route6.list"))["rows"][0];
   EXPECT_EQ(route["prefix"], "::/0");
   EXPECT_EQ(route["next_hops"][0]["address"], "2001:db8:1::2");
+  EXPECT_EQ(route["next_hops"][0]["share"], 1.0);
+  EXPECT_EQ(route["selection"]["reduction"], "adaptive");
   const auto neighbour = (*call("neighbour6.list"))["rows"][0];
   EXPECT_EQ(neighbour["address"], "2001:db8:1::2");
   EXPECT_EQ(neighbour["state"], "reachable");

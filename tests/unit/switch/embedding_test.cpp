@@ -378,5 +378,84 @@ TEST_F(EmbeddedGroupsOnABridge, WhatTheEngineDoesNotClaimIsFloodedAsItCame) {
   }
 }
 
+const Ip leader_afar(10, 7, 0, 9);
+
+// Hosts 0 and 1 are below the switch; the leader is behind either of the spines 2 and 3.
+switching::SwitchConfig embedding_leaf() {
+  auto config = embedding_router();
+  auto port = config.ports.back();
+  port.name = "d";
+  port.mac = mac(3, 0xee);
+  port.address = forwarding::InterfaceAddress{Ip(10, 0, 3, 1), 24};
+  port.address6 = forwarding::InterfaceAddress6{prefix.embed({10, 0, 3, 1}), 120};
+  config.ports.push_back(port);
+  config.arp.push_back({rank_at(3), mac(3)});
+  config.neighbours6.push_back({prefix.embed(rank_at(3)), mac(3)});
+  const Ip network(10, 7, 0, 0);
+  config.routes = {{{network, 16}, {rank_at(2), rank_at(3)}}};
+  config.routes6 = {
+      {{prefix.embed(network), 112}, {prefix.embed(rank_at(2)), prefix.embed(rank_at(3))}}};
+  return config;
+}
+
+class EmbeddedUpPorts : public Embedding {
+ protected:
+  static constexpr PortIndex first_up = 2;
+  static constexpr PortIndex second_up = 3;
+
+  EmbeddedUpPorts() : Embedding(embedding_leaf()) {}
+
+  // Has both hosts contribute to a block, and returns by which port its sum goes up.
+  PortIndex add_up(std::uint32_t block) {
+    std::vector<PacketPtr> sum;
+    for (std::uint8_t from = 0; from < 2; ++from) {
+      auto spec = embedded_contribution(from, mac(from, 0xee));
+      spec.id = block;
+      spec.destination = leader_afar;
+      sum = send(from, canary(spec, 3));
+    }
+    EXPECT_EQ(sum.size(), 1u);
+    return sum.empty() ? no_port : sum[0]->egress;
+  }
+  // Has the result of the block come back by that port.
+  void answer(std::uint32_t block, PortIndex port, bool is_marked) {
+    auto spec = embedded_result();
+    spec.id = block;
+    spec.child_address = leader_afar;
+    spec.source_mac = mac(static_cast<std::uint8_t>(port));
+    spec.destination_mac = mac(static_cast<std::uint8_t>(port), 0xee);
+    spec.tos = is_marked ? wire::ecn::ce : wire::ecn::ect0;
+    EXPECT_EQ(send(port, canary(spec, 12)).size(), 2u);
+  }
+  forwarding::RouteRow6 row6() { return by_6_.device().routes6().back(); }
+};
+
+TEST_F(EmbeddedUpPorts, BlocksBypassAQueueThatIsMoreThanHalfFull) {
+  const auto capacity = embedding_leaf().ports[first_up].queue.capacity_bytes;
+  std::size_t by_first = 0;
+  for (std::uint32_t block = 0; block < 32; ++block) {
+    by_first += add_up(block) == first_up ? 1 : 0;
+  }
+  EXPECT_GT(by_first, 0u);
+  EXPECT_LT(by_first, 32u);
+  by_4_.gauges[first_up].publish_bytes(capacity);
+  by_6_.gauges[first_up].publish_bytes(capacity);
+  for (std::uint32_t block = 32; block < 64; ++block) {
+    EXPECT_EQ(add_up(block), second_up);
+  }
+  EXPECT_GT(row6().counters.evaded, 0u);
+}
+
+TEST_F(EmbeddedUpPorts, BlocksLeaveRootsWhoseResultsAreMarked) {
+  for (std::uint32_t block = 0; block < 1000; ++block) {
+    const auto port = add_up(block);
+    answer(block, port, port == first_up);
+  }
+  const auto row4 = by_4_.device().routes().back();
+  EXPECT_LT(row6().next_hops[0].share, 1);
+  EXPECT_EQ(row6().next_hops[0].share, row4.next_hops[0].share);
+  EXPECT_EQ(row6().next_hops[1].share, 1);
+}
+
 }  // namespace
 }  // namespace tributary::test

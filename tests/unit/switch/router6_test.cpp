@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "switch/router6.h"
 
+#include <algorithm>
 #include <chrono>
 #include <set>
 #include <utility>
@@ -162,6 +163,32 @@ TEST(Router6, OnlyFlowsOfAHopThatFailedMove) {
     EXPECT_NE(after, 2);
     EXPECT_TRUE(before[port] == 2 || after == before[port]) << port;
   }
+}
+
+TEST(Router6, FlowsAreSelectedAsConfigured) {
+  auto config = two_ports6();
+  config.ports.push_back(port6("c", 2, ip6(3, 1)));
+  config.neighbours6.push_back({ip6(3, 9), mac(3)});
+  config.routes6 = {{{Ip6(), 0}, {host6_b, ip6(3, 9)}, forwarding::Policy::adaptive}};
+  SwitchBench bench(config);
+  const Endpoints6 far{mac(1), port_mac_a, host6_a, Ip6::of_halves(0x2606470000000000, 1)};
+  const auto way_of = [&](std::uint16_t port) {
+    return bench.send(0, make_udp6(bench.pool, far, 1000, port)).at(0)->egress;
+  };
+  const auto usual = way_of(0);
+  for (std::uint16_t port = 1; port < 20; ++port) {
+    EXPECT_EQ(way_of(port), usual) << "by the destination alone";
+  }
+  bench.gauges[usual].publish_bytes(config.ports[usual].queue.capacity_bytes);
+  EXPECT_NE(way_of(0), usual);
+  const auto row = bench.device().routes6().back();
+  EXPECT_EQ(row.policies.ordinary, forwarding::Policy::adaptive);
+  EXPECT_EQ(row.policies.reduction, forwarding::Policy::adaptive);
+  bench.device().reconfigure(config);
+  const auto rows = bench.device().routes6();
+  EXPECT_TRUE(std::any_of(rows.begin(), rows.end(), [](const auto& each) {
+    return each.counters.evaded == 1;
+  })) << "counters go on";
 }
 
 TEST(Router6, AnswersEcho) {

@@ -165,8 +165,9 @@ void CanaryEngine::broadcast(PacketPtr packet, const Message& message, const Bur
     ++counters_.results;
     blocks_.jobs.add_result(block->job);
     patience_.learn(*block);
-    if (!block->root && !packet->over_ipv6) {  // whose blocks go by other ways
-      burst.actions.answer({path_of(block->key, block->shape.leader), message.congested()});
+    if (!block->root) {
+      burst.actions.answer(
+          {path_of(block->key, block->shape.leader), message.congested(), packet->over_ipv6});
     }
   }
   burst.actions.absorb(nullptr);

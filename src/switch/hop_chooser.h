@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "engine/actions.h"
+#include "forwarding/ecmp.h"
+#include "forwarding/flowlet_table.h"
+#include "forwarding/hop_group.h"
+#include "forwarding/occupancy.h"
+#include "forwarding/policy.h"
+#include "packet/clock.h"
+#include "switch/config.h"
+#include "switch/routes.h"
+
+namespace tributary::switching {
+
+// A HopChooser chooses among several next hops, by the policies of their group, for the router of
+// either version of IP.
+class HopChooser {
+ public:
+  HopChooser(const SwitchConfig& config, const forwarding::Occupancy& queues)
+      : queues_(queues), ecmp_(ecmp_seed_of(config)), level_(config.selection.reduction_seed) {}
+
+  // `groups` are those that it is going to be asked about.
+  template <typename Groups>
+  void reconfigure(const SwitchConfig& config, const Groups& groups) {
+    using forwarding::Policy;
+    ecmp_ = forwarding::EcmpHash(ecmp_seed_of(config));
+    level_ = forwarding::LevelHash(config.selection.reduction_seed);
+    selection_ = config.selection;
+    flowlets_.reset(std::any_of(groups.begin(), groups.end(), [](const auto& group) {
+      return group.policies.ordinary == Policy::flowlet ||
+             group.policies.reduction == Policy::flowlet;
+    }));
+    learns_ = std::any_of(groups.begin(), groups.end(), [](const auto& group) {
+      return group.up.size() > 1 && group.policies.reduction == Policy::adaptive;
+    });
+  }
+
+  // Returns a next hop of the group that can be chosen, of which there is one, for a packet of a
+  // reduction (`of` is its path) or for another one (`of` is its IP header and what follows that).
+  template <typename Group, typename... Of>
+  auto choose(Group& group, Time now, const Of&... of) {
+    return group.live.size() == 1 ? group.live.front()
+                                  : group.route.next_hops[place(group, now, of...)];
+  }
+
+  // Says whether results tell anything that is of use: some blocks have a choice.
+  bool learns() const { return learns_; }
+  // Learns what the result of a block, which the group leads to, told of the queues on its way.
+  void learn(forwarding::HopGroup& group, const engine::Answer& answer) const {
+    const auto live = std::count(group.up.begin(), group.up.end(), true);
+    if (live > 1 && group.policies.reduction == forwarding::Policy::adaptive) {
+      const auto root = forwarding::default_root(group, level_(answer.path.hash));
+      group.shares.note(root, answer.congested, group.up);
+    }
+  }
+
+ private:
+  static wire::Ipv4Address destination_of(const wire::Ipv4Header& ip) { return ip.destination; }
+  static wire::IpAddress destination_of(const wire::Ipv6Header& ip) {
+    return wire::IpAddress(ip.destination);
+  }
+
+  std::size_t place(forwarding::HopGroup& group, Time now, const engine::Path& path) {
+    return place(group, now, group.policies.reduction, {level_(path.hash), path.block, true});
+  }
+  template <typename IpHeader>
+  std::size_t place(forwarding::HopGroup& group, Time now, const IpHeader& ip,
+                    const wire::Bytes& l4) {
+    using Spread = forwarding::PolicyRow::Spread;
+    const auto policy = group.policies.ordinary;
+    const bool by_destination = row_of(policy).spread == Spread::destination;
+    return place(group, now, policy, {by_destination ? ecmp_(destination_of(ip)) : ecmp_(ip, l4)});
+  }
+  std::size_t place(forwarding::HopGroup& group, Time now, forwarding::Policy policy,
+                    const forwarding::Flow& flow) {
+    return row_of(policy).choose({group, flow, now, selection_, queues_, flowlets_});
+  }
+
+  const forwarding::Occupancy& queues_;
+  forwarding::EcmpHash ecmp_;
+  forwarding::LevelHash level_;
+  forwarding::SelectionConfig selection_;
+  forwarding::FlowletTable flowlets_;
+  bool learns_ = false;
+};
+
+}  // namespace tributary::switching
