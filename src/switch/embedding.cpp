@@ -146,7 +146,7 @@ void Embedding::leave(Packet& packet) const {
   ip.next_header = wire::ip_protocol::udp;
   ip.hop_limit = headers.ip.ttl;
   ip.source = prefix_->embed(headers.ip.source).octets();
-  const auto destination = prefix_->embed(headers.ip.destination);
+  const auto destination = prefix_->towards(headers.ip.destination).embed(headers.ip.destination);
   ip.destination = destination.octets();
   if (headers.ethernet.destination.is_group()) {
     headers.ethernet.destination = wire::group_mac_of(destination);

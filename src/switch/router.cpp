@@ -46,7 +46,7 @@ Router::Router(const SwitchConfig& config, const Interfaces& interfaces, Neighbo
 void Router::reconfigure(const SwitchConfig& config) {
   auto routes = routes_of(config, interfaces_);
   neighbours_.set_gateways(gateways_of(routes));
-  only_ways_ = only_ways_of(routes);
+  only_ways_ = only_ways_of(routes, routes6_of(config, interfaces_));
   forwarding::RouteTable table(std::move(routes), config.selection.tree_seed);
   table.continue_counters(routes_);
   routes_ = std::move(table);

@@ -85,14 +85,19 @@ std::vector<Route> routes_of(const SwitchConfig& config, const Interfaces& inter
   return routes;
 }
 
-std::vector<PortIndex> only_ways_of(const std::vector<Route>& routes) {
+std::vector<PortIndex> only_ways_of(const std::vector<Route>& routes,
+                                    const std::vector<Route6>& routes6) {
   std::set<PortIndex> only;
   std::set<PortIndex> others;
-  for (const auto& route : routes) {
-    for (const auto& hop : route.next_hops) {
-      (route.next_hops.size() == 1 ? only : others).insert(hop.interface);
+  const auto note = [&](const auto& all) {
+    for (const auto& route : all) {
+      for (const auto& hop : route.next_hops) {
+        (route.next_hops.size() == 1 ? only : others).insert(hop.interface);
+      }
     }
-  }
+  };
+  note(routes);
+  note(routes6);
   std::vector<PortIndex> ways;
   std::set_difference(only.begin(), only.end(), others.begin(), others.end(),
                       std::back_inserter(ways));

@@ -27,8 +27,9 @@ std::vector<forwarding::NextHop6> gateways6_of(const std::vector<forwarding::Rou
 // Returns the seed of the hash that spreads ordinary flows.
 std::uint64_t ecmp_seed_of(const SwitchConfig& config);
 
-// Returns the interfaces that are the only next hop of some route, and among several next hops of
-// none.
-std::vector<PortIndex> only_ways_of(const std::vector<forwarding::Route>& routes);
+// Returns the interfaces that are the only next hop of some route of either version of IP, and
+// among several next hops of none.
+std::vector<PortIndex> only_ways_of(const std::vector<forwarding::Route>& routes,
+                                    const std::vector<forwarding::Route6>& routes6);
 
 }  // namespace tributary::switching

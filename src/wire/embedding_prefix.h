@@ -29,12 +29,15 @@ struct EmbeddingPrefix {
   static constexpr EmbeddingPrefix groups() { return {0xff18000000000000, 0}; }
 
   constexpr IpAddress embed(const Ipv4Address& address) const {
-    const auto& upper = address.is_multicast() ? groups() : *this;
-    return IpAddress::of_halves(upper.high, std::uint64_t{upper.middle} << 32 | address.value());
+    return IpAddress::of_halves(high, std::uint64_t{middle} << 32 | address.value());
   }
-  // Returns whether `address` is the one that embeds its lower 32 bits.
+  // Returns the prefix of where packets to `address`, a host or a group, go.
+  constexpr EmbeddingPrefix towards(const Ipv4Address& address) const {
+    return address.is_multicast() ? groups() : *this;
+  }
+  // Returns whether packets to the lower 32 bits of `address` go there.
   constexpr bool embeds(const IpAddress& address) const {
-    return embed(embedded_in(address)) == address;
+    return towards(embedded_in(address)) == of(address);
   }
 
   friend constexpr bool operator==(const EmbeddingPrefix&, const EmbeddingPrefix&) = default;

@@ -51,7 +51,9 @@ Endpoint any_address(int family, std::uint16_t port) {
 }
 
 bool join(int fd, wire::Ipv4Address group, const GroupLink& link) {
-  const auto name = to_sockaddr({group, 0, link.local.prefix});
+  const auto prefix =
+      link.local.prefix ? std::optional(wire::EmbeddingPrefix::groups()) : std::nullopt;
+  const auto name = to_sockaddr({group, 0, prefix});
   group_req request{};
   request.gr_interface = static_cast<std::uint32_t>(link.interface.index);
   std::memcpy(&request.gr_group, name.get(), name.bytes);

@@ -15,7 +15,6 @@
 
 #include "host/datagram.h"
 #include "host/error.h"
-#include "host/transport/address.h"
 #include "host/transport/datagram_socket.h"
 #include "host/transport/ecn_of.h"
 
@@ -32,7 +31,7 @@ class UringReceiver {
   UringReceiver(io_uring& ring, const DatagramSocket& socket, std::uint32_t tag)
       : ring_(ring), socket_fd_(socket.fd.get()), tag_(tag) {
     message_.msg_controllen = socket.tells_ecn ? ecn_control_bytes : 0;
-    message_.msg_namelen = socket.tells_source ? SocketName{}.bytes : 0;
+    message_.msg_namelen = socket.tells_source ? name_bytes : 0;
   }
 
   Result<void> open(std::size_t datagram_bytes_max);
@@ -57,6 +56,10 @@ class UringReceiver {
 
  private:
   std::uint64_t user_data() const { return generation_ << 32 | tag_; }
+
+  // Holds the name of a sender. What is behind it in a buffer, control data and payload, is aligned
+  // as the buffer is.
+  static constexpr unsigned name_bytes = (sizeof(sockaddr_in6) + 7) / 8 * 8;
 
   struct FreeDeleter {
     void operator()(void* memory) const { std::free(memory); }

@@ -67,7 +67,11 @@ void UringSender::fill(Slot& slot, const Datagram& datagram) const {
   if (socket_.ethernet.interface_index == 0) {
     // Protocols know others by IPv4 addresses, and a socket of IPv6 reaches what embeds these.
     const auto& to = datagram.destination;
-    const auto name = to_sockaddr({to.address, to.port, socket_.local.prefix});
+    auto prefix = socket_.local.prefix;
+    if (prefix) {
+      prefix = prefix->towards(to.address);
+    }
+    const auto name = to_sockaddr({to.address, to.port, prefix});
     slot.destination.internet = name.storage;
     slot.message.msg_namelen = name.bytes;
   } else {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "forwarding/policy.h"
+#include "forwarding/route_table.h"
 
 namespace tributary::forwarding {
 

@@ -66,7 +66,7 @@ PacketPtr over_ipv6(PacketPool& pool, Packet& packet) {
   const auto& ip = ip_of(packet);
   const auto l4_at = sizeof(wire::EthernetHeader) + sizeof ip;
   const auto bytes = ip.total_length.value() - sizeof ip;
-  const auto destination = prefix.embed(ip.destination);
+  const auto destination = prefix.towards(ip.destination).embed(ip.destination);
   const auto destination_mac = destination.is_multicast() ? wire::group_mac_of(destination)
                                                           : ethernet_of(packet).destination;
   auto made = make_ip6(

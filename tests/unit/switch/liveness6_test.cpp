@@ -117,6 +117,18 @@ TEST_F(Liveness6Test, ComesUpBesideSessionsOfIpv4) {
   EXPECT_NE(row(Ip(10, 9, 1, 2)).discriminator, row().discriminator);
 }
 
+TEST_F(Liveness6Test, TheNeighbourHearsThatAQueueFillsUp) {
+  neighbour.run(2s);
+  const auto capacity = bench.gauges[0].capacity.load();
+  bench.gauges[0].publish_bytes(capacity / 2 + 1);
+  neighbour.run(60ms);
+  EXPECT_TRUE(neighbour.session.neighbour_crowded());
+  bench.gauges[0].publish_bytes(0);
+  bench.gauges[1].publish_bytes(capacity);
+  neighbour.run(200ms);
+  EXPECT_FALSE(neighbour.session.neighbour_crowded()) << "there is another way over IPv6";
+}
+
 TEST_F(Liveness6Test, PacketsAreThoseOfASingleHop) {
   neighbour.run(2s);
   auto& packet = *neighbour.last;

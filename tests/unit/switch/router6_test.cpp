@@ -181,7 +181,7 @@ TEST(Router6, FlowsAreSelectedAsConfigured) {
   }
   bench.gauges[usual].publish_bytes(config.ports[usual].queue.capacity_bytes);
   EXPECT_NE(way_of(0), usual);
-  const auto row = bench.device().routes6().back();
+  const auto row = bench.device().routes6().front();
   EXPECT_EQ(row.policies.ordinary, forwarding::Policy::adaptive);
   EXPECT_EQ(row.policies.reduction, forwarding::Policy::adaptive);
   bench.device().reconfigure(config);

@@ -102,9 +102,13 @@ TEST(OnlyWays, AreInterfacesThatNoRouteHasBesideOthers) {
   const auto route = [](std::vector<NextHop> hops) {
     return Route{{}, Route::Kind::gateway, std::move(hops), {}};
   };
-  EXPECT_THAT(only_ways_of({route({{Ip{}, 2}}), route({{Ip{}, 1}}), route({{Ip{}, 1}})}),
+  EXPECT_THAT(only_ways_of({route({{Ip{}, 2}}), route({{Ip{}, 1}}), route({{Ip{}, 1}})}, {}),
               ElementsAre(1, 2));
-  EXPECT_THAT(only_ways_of({route({{Ip{}, 2}}), route({{Ip{}, 2}, {Ip{}, 3}})}), IsEmpty());
+  EXPECT_THAT(only_ways_of({route({{Ip{}, 2}}), route({{Ip{}, 2}, {Ip{}, 3}})}, {}), IsEmpty());
+  const forwarding::Route6 connected{{}, Route::Kind::connected, {{{}, 2}}, {}};
+  EXPECT_THAT(only_ways_of({}, {connected}), ElementsAre(2));
+  EXPECT_THAT(only_ways_of({route({{Ip{}, 2}, {Ip{}, 3}})}, {connected}), IsEmpty())
+      << "one of several over the other version";
 }
 
 TEST_F(RoutesOfASwitch, HashFlowsInAWayOfTheirOwn) {

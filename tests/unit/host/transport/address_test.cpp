@@ -32,7 +32,8 @@ TEST(Address, resolve_reads_ipv6_in_brackets) {
 }
 
 TEST(Address, names_of_sockets_are_of_either_version) {
-  for (const auto* text : {"10.0.0.1:7", "[2001:db8:64::a00:1]:7", "[::1]:7"}) {
+  for (const auto* text :
+       {"10.0.0.1:7", "[2001:db8:64::a00:1]:7", "[::1]:7", "[2001:db8::8a2e:e123:4567]:7"}) {
     EXPECT_EQ(to_string(from_sockaddr(to_sockaddr(*resolve(text)))), text);
   }
   EXPECT_EQ(to_sockaddr(*resolve("10.0.0.1:7")).bytes, sizeof(sockaddr_in));

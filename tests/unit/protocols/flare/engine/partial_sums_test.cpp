@@ -69,7 +69,9 @@ class FlarePartialSums : public ::testing::Test {
   }
   template <typename T = std::int32_t>
   Went by_other(const FlareSpec& spec, const std::vector<T>& elements) {
-    EXPECT_TRUE(other->harness.gather(test::make_flare(pool, spec, elements), now).empty());
+    auto packet = test::make_flare(pool, spec, elements);
+    packet->over_ipv6 = over_ipv6;
+    EXPECT_TRUE(other->harness.gather(std::move(packet), now).empty());
     return hand_over();
   }
   Went by_other(const FlareSpec& spec) { return by_other(spec, Ints{value_of(spec)}); }
@@ -118,6 +120,7 @@ class FlarePartialSums : public ::testing::Test {
   std::unique_ptr<Core> owner;
   std::unique_ptr<Core> other;
   std::vector<test::Sent> results;
+  bool over_ipv6 = false;  // what comes to the other core
   Time now = Time{} + 100s;
 };
 
@@ -133,6 +136,21 @@ TEST_F(FlarePartialSums, OneGoesToTheOwnerWhenAllAreInThatUsuallyCome) {
   EXPECT_EQ(other->harness.figure("passed_on_total"), 3u);
   EXPECT_EQ(other->harness.figure("contributions_total"), 3u) << "whoever adds counts";
   EXPECT_EQ(owner->harness.figure("contributions_total"), 5u);
+}
+
+TEST_F(FlarePartialSums, TellTheOwnerOverWhichVersionOfIpTheyCame) {
+  start(root_of(4));
+  teach();
+  over_ipv6 = true;
+  by_owner(from(tree, 3, next_block));
+  for (PortIndex child = 0; child < 3; ++child) {
+    by_other(from(tree, child, next_block));
+  }
+  ASSERT_FALSE(results.empty());
+  for (const auto& result : results) {
+    EXPECT_TRUE(result.packet->over_ipv6);
+  }
+  expect_result(next_block);
 }
 
 TEST_F(FlarePartialSums, DoNotHideWhatIsSentAgain) {
