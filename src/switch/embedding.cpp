@@ -29,6 +29,10 @@ struct [[gnu::packed]] Headers4 {
   wire::EthernetHeader ethernet;
   wire::Ipv4Header ip;
 };
+// The MAC address follows from the group, unless a frame is for one station or for all.
+bool is_by_group(const Headers4& headers) {
+  return headers.ip.destination.is_multicast() && headers.ethernet.destination.is_group();
+}
 constexpr auto shorter_by = sizeof(wire::Ipv6Header) - sizeof(wire::Ipv4Header);
 static_assert(shorter_by <= PacketPool::default_headroom);
 
@@ -119,7 +123,7 @@ void Embedding::enter(Packet& packet) const {
   headers.ip.protocol = wire::ip_protocol::udp;
   headers.ip.source = EmbeddingPrefix::embedded_in(source);
   headers.ip.destination = EmbeddingPrefix::embedded_in(destination);
-  if (headers.ethernet.destination.is_group()) {
+  if (is_by_group(headers)) {
     headers.ethernet.destination = wire::multicast_mac(headers.ip.destination);
   }
   wire::finish_ipv4(headers.ip);
@@ -148,7 +152,7 @@ void Embedding::leave(Packet& packet) const {
   ip.source = prefix_->embed(headers.ip.source).octets();
   const auto destination = prefix_->towards(headers.ip.destination).embed(headers.ip.destination);
   ip.destination = destination.octets();
-  if (headers.ethernet.destination.is_group()) {
+  if (is_by_group(headers)) {
     headers.ethernet.destination = wire::group_mac_of(destination);
   }
   packet.offset = static_cast<std::uint16_t>(packet.offset - shorter_by);

@@ -246,6 +246,12 @@ TEST_F(EmbeddingOnABridge, SumsGoToTheFramesOwnDestination) {
   expect_same_ledgers();
 }
 
+TEST_F(EmbeddingOnABridge, FramesForAllStayThat) {
+  auto spec = embedded_contribution(0, wire::MacAddress{{0xff, 0xff, 0xff, 0xff, 0xff, 0xff}});
+  spec.bypass = true;
+  EXPECT_EQ(send(0, canary(spec, 3)).size(), 2u);
+}
+
 // Hosts 0 and 1 are below the switch in trees of four workers, whose root is behind port 2.
 switching::SwitchConfig with_trees(switching::SwitchConfig config) {
   engine::TreePlace place;
