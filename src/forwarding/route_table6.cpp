@@ -24,7 +24,7 @@ std::optional<IpAddress> address_behind(const IpAddress& address) {
   return low == 0 && high == 0 ? std::nullopt : std::optional(IpAddress::of_halves(high, low));
 }
 
-bool precedes(const Route6& a, const Route6& b) {
+bool precedes6(const Route6& a, const Route6& b) {
   return a.prefix < b.prefix;
 }
 
@@ -35,7 +35,7 @@ bool is_shown(const Route6& route) {
 }  // namespace
 
 RouteTable6::RouteTable6(std::vector<Route6> routes, std::uint64_t tree_seed) {
-  std::stable_sort(routes.begin(), routes.end(), precedes);
+  std::stable_sort(routes.begin(), routes.end(), precedes6);
   routes.erase(std::unique(routes.begin(), routes.end(),
                            [](const Route6& a, const Route6& b) { return a.prefix == b.prefix; }),
                routes.end());
@@ -82,7 +82,7 @@ void RouteTable6::refresh() {
 }
 
 void RouteTable6::continue_counters(const RouteTable6& before) {
-  forwarding::continue_counters(groups_, before.groups_, precedes);
+  forwarding::continue_counters(groups_, before.groups_, precedes6);
 }
 
 std::vector<RouteRow6> RouteTable6::rows() const {
