@@ -104,7 +104,8 @@ class HandlerSample final : public Sample {
     fill(iteration, problem_.rank, static_cast<std::byte*>(buffer));
   }
 
-  std::uint64_t wrong_results(std::size_t iteration, const void* result) const override {
+  std::uint64_t wrong_results(std::size_t iteration, const void* result,
+                              const std::vector<PartialResult>& /*partial*/) const override {
     return count_differences(reduced(iteration), result);
   }
 

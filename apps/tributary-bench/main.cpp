@@ -151,6 +151,17 @@ class Run {
   std::uint64_t wrong_ = 0;
 };
 
+// Sums are not verified if nobody can tell which ranks they have.
+Result<void> find_out_what_to_check(Options& options, const Communicator& communicator) {
+  const auto partial = communicator.partial_results();
+  if (options.check && options.must_check && !partial) {
+    return tl::unexpected(
+        Error{partial.error().code, "--check 1: " + partial.error().message + ", or say 0"});
+  }
+  options.check = options.check && partial.has_value();
+  return {};
+}
+
 int failed(const Error& error) {
   std::fflush(stdout);
   std::fprintf(stderr, "tributary-bench: %s\n", error.message.c_str());
@@ -165,17 +176,20 @@ int bench(int argc, char** argv) {
   if (subcommand == "model") {
     return model(argc - 1, argv + 1);
   }
-  const Parsed parsed = parse(argc, argv);
+  Parsed parsed = parse(argc, argv);
   if (!parsed.options) {
     return parsed.exit_code;
   }
-  const auto& options = *parsed.options;
+  auto& options = *parsed.options;
   if (auto loaded = load(options.handlers, options.operators, options.types); !loaded) {
     return failed(loaded.error());
   }
   auto communicator = Communicator::create(options.communicator);
   if (!communicator) {
     return failed(communicator.error());
+  }
+  if (auto found = find_out_what_to_check(options, *communicator); !found) {
+    return failed(found.error());
   }
   Run run(options, *communicator);
   if (auto done = run.all(); !done) {

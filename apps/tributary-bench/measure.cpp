@@ -15,6 +15,8 @@
 namespace tributary::bench {
 namespace {
 
+using Partial = std::vector<PartialResult>;
+
 // Returns whether all ranks' results had the same bits.
 Result<bool> are_alike(Communicator& communicator, std::uint64_t digest) {
   const auto own = static_cast<std::int64_t>(digest);
@@ -66,7 +68,7 @@ Result<Series> run(const Task& task, bool in_place) {
       series.times_ns.push_back(nanoseconds(time));
       series.started_ns.push_back(nanoseconds(start.time_since_epoch()));
     }
-    series.wrong += placement.wrong(i);
+    series.wrong += placement.wrong(i, task.communicator.partial_results().value_or(Partial{}));
     placement.look_at_sketch(i, series);
   }
   return series;

@@ -172,9 +172,10 @@ void declare_run(CLI::App& app, Raw& raw, Options& options) {
                      "TRIBUTARY_ALGORITHM says")
       ->delimiter(',')
       ->capture_default_str();
-  app.add_option("-c,--check", raw.check,
-                 "1: verify every element of every iteration, but where sums may lack ranks; 0: do "
-                 "not")
+  app.add_option(
+         "-c,--check", raw.check,
+         "1: verify every element of every iteration, but where nobody can tell which ranks "
+         "a sum lacks; 0: do not")
       ->check(CLI::Range(0, 1))
       ->default_str("1");
   auto* csv = app.add_flag("--csv", raw.csv, "comma-separated values");

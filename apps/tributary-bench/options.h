@@ -54,6 +54,7 @@ struct Options {
   std::chrono::nanoseconds interval{};  // between the beginnings of iterations, at least
   std::size_t misalignment = 0;         // bytes by which buffers miss an aligned address
   bool check = true;
+  bool must_check = false;  // it was asked for
   Layout layout = Layout::nccl;
   std::string record;               // file for the JSON document besides; empty: none
   std::uint64_t line_rate_bps = 0;  // 0: not given

@@ -170,11 +170,10 @@ std::optional<Hierarchy> measured_hierarchy(const std::string& text) {
   return hierarchy == Hierarchy::automatic ? std::nullopt : hierarchy;
 }
 
-// If a sum may lack ranks, nobody can tell what it should be.
+// If a sum may lack machines, nobody can tell what it should be.
 bool can_be_verified(const Options& options) {
   return !options.has_operator() || options.is_sparse() || options.is_sketched() ||
-         (!may_be_partial(options.communicator) &&
-          (options.hierarchies.empty() || !may_be_partial(options.between_machines())));
+         options.hierarchies.empty() || !may_be_partial(options.between_machines());
 }
 
 }  // namespace
@@ -225,10 +224,11 @@ void interpret(const Raw& raw, Options& options) {
   options.communicator.local_world_size = options.local_world_size;
   options.density = options.is_sparse() ? raw.density : 1;
   options.check = raw.check.value_or(1) != 0 && can_be_verified(options);
-  if (raw.check == 1 && !options.check) {
+  options.must_check = raw.check == 1;
+  if (options.must_check && !options.check) {
     throw CLI::ValidationError("--check",
-                               "sums that may lack ranks (partial aggregation) cannot be verified; "
-                               "say 0, or leave it out");
+                               "sums that may lack machines (partial aggregation) cannot be "
+                               "verified; say 0, or leave it out");
   }
   if (options.communicator.world_size != 0 && options.root >= options.communicator.world_size) {
     throw CLI::ValidationError("--root", "is not a rank");

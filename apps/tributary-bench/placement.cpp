@@ -65,7 +65,7 @@ void Placement::look_at_sketch(std::size_t iteration, Series& series) {
   series.digest = series.digest * 0x9e3779b97f4a7c15u + crc;
 }
 
-std::uint64_t Placement::wrong(std::size_t iteration) {
+std::uint64_t Placement::wrong(std::size_t iteration, const std::vector<PartialResult>& partial) {
   if (sample_ == nullptr || !options_.check) {
     return 0;
   }
@@ -78,7 +78,7 @@ std::uint64_t Placement::wrong(std::size_t iteration) {
   }
   const bool has_result = options_.collective != Collective::reduce || is_root_;
   const bool keeps_input = !in_place_ || !has_result;
-  return (has_result ? sample_->wrong_results(iteration, out()) : wrongly_touched()) +
+  return (has_result ? sample_->wrong_results(iteration, out(), partial) : wrongly_touched()) +
          (keeps_input ? sample_->wrong_inputs(iteration, in()) : 0);
 }
 

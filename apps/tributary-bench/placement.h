@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "host/gradient_sketch.h"
+#include "host/partial_result.h"
 #include "host/sparse_vector.h"
 #include "series.h"
 #include "task.h"
@@ -48,8 +49,8 @@ class Placement {
   void prepare(std::size_t iteration);
   // Notes what there is to see of results that are not exact.
   void look_at_sketch(std::size_t iteration, Series& series);
-  // Counts wrong elements.
-  std::uint64_t wrong(std::size_t iteration);
+  // Counts wrong elements of a result that lacks whom `partial` names.
+  std::uint64_t wrong(std::size_t iteration, const std::vector<PartialResult>& partial);
 
  private:
   std::uint64_t wrongly_touched();

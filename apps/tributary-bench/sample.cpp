@@ -24,17 +24,14 @@ class TypedSample final : public Sample {
  public:
   explicit TypedSample(const Problem& problem) : problem_(problem) {
     input_.resize(problem.count);
-    low_.resize(problem.count);
+    bounds_.low.resize(problem.count);
     if (!exact()) {
-      high_.resize(problem.count);
+      bounds_.high.resize(problem.count);
     }
     for (std::size_t i = 0; i < problem.count; ++i) {
       input_[i] = element<T>(problem, problem.rank, i);
     }
-    constexpr std::size_t chunk = 1024;  // the reference of one chunk stays in the cache
-    for (std::size_t i = 0; i < problem.count; i += chunk) {
-      expect(i, std::min(chunk, problem.count - i));
-    }
+    expect(0, problem.count, {}, bounds_);
   }
 
   void fill(std::size_t iteration, void* buffer) const override {
@@ -47,16 +44,19 @@ class TypedSample final : public Sample {
     }
   }
 
-  std::uint64_t wrong_results(std::size_t iteration, const void* result) const override {
-    return count_if(iteration, result, [this](std::size_t i, T got) {
-      if constexpr (is_exact_type<T>) {
-        return got != low_[i];
-      } else {
-        const auto value = static_cast<Bound>(got);
-        const Bound high = exact() ? low_[i] : high_[i];
-        return !(low_[i] <= value && value <= high);  // a NaN is wrong, too
-      }
-    });
+  std::uint64_t wrong_results(std::size_t iteration, const void* result,
+                              const std::vector<PartialResult>& partial) const override {
+    if (partial.empty()) {
+      return count_outside(bounds_, iteration, result);
+    }
+    auto bounds = bounds_;
+    for (const auto& [position, count, missing] : partial) {
+      const auto first = (position + rotation(iteration)) % problem_.count;
+      const auto head = std::min(count, problem_.count - first);
+      expect(first, head, missing, bounds);
+      expect(0, count - head, missing, bounds);
+    }
+    return count_outside(bounds, iteration, result);
   }
 
   std::uint64_t wrong_inputs(std::size_t iteration, const void* input) const override {
@@ -69,6 +69,25 @@ class TypedSample final : public Sample {
   bool exact() const {
     return is_exact_type<T> || is_float8<T> || problem_.op == wire::Operator::min ||
            problem_.op == wire::Operator::max;
+  }
+
+  // What results have to be, by index into the unrotated sample.
+  struct Bounds {
+    std::vector<Bound> low;   // the least right result; the only one if exact()
+    std::vector<Bound> high;  // the greatest; empty if exact()
+  };
+
+  std::uint64_t count_outside(const Bounds& bounds, std::size_t iteration,
+                              const void* result) const {
+    return count_if(iteration, result, [&](std::size_t i, T got) {
+      if constexpr (is_exact_type<T>) {
+        return got != bounds.low[i];
+      } else {
+        const auto value = static_cast<Bound>(got);
+        const Bound high = exact() ? bounds.low[i] : bounds.high[i];
+        return !(bounds.low[i] <= value && value <= high);  // a NaN is wrong, too
+      }
+    });
   }
 
   std::size_t rotation(std::size_t iteration) const {
@@ -90,26 +109,40 @@ class TypedSample final : public Sample {
     return found;
   }
 
-  // Computes the reference for `n` elements from `first` on.
-  void expect(std::size_t first, std::size_t n) {
-    reference_.assign(n, Wide{});
-    magnitude_.assign(n, Wide{});
-    for (std::uint32_t rank = 0; rank < problem_.world_size; ++rank) {
-      for (std::size_t i = 0; i < n; ++i) {
-        const Wide value = widen(element<T>(problem_, rank, first + i));
-        reference_[i] = rank == 0 ? value : reduce::combine(problem_.op, reference_[i], value);
-        if constexpr (!is_exact_type<T>) {
-          magnitude_[i] += std::abs(value);
-        }
-      }
-    }
-    for (std::size_t i = 0; i < n; ++i) {
-      bound(first + i, reference_[i], magnitude_[i]);
+  // Computes what `n` elements from `first` on have to be without the ranks that are missing.
+  void expect(std::size_t first, std::size_t n, const std::vector<std::uint32_t>& missing,
+              Bounds& bounds) const {
+    constexpr std::size_t chunk = 1024;  // the reference of one chunk stays in the cache
+    for (std::size_t i = 0; i < n; i += chunk) {
+      expect_chunk(first + i, std::min(chunk, n - i), missing, bounds);
     }
   }
 
-  void bound(std::size_t i, Wide reference, Wide magnitude) {
-    low_[i] = static_cast<Bound>(reference);
+  void expect_chunk(std::size_t first, std::size_t n, const std::vector<std::uint32_t>& missing,
+                    Bounds& bounds) const {
+    std::vector<Wide> reference(n, Wide{});
+    std::vector<Wide> magnitude(n, Wide{});
+    bool begun = false;
+    for (std::uint32_t rank = 0; rank < problem_.world_size; ++rank) {
+      if (std::count(missing.begin(), missing.end(), rank) != 0) {
+        continue;
+      }
+      for (std::size_t i = 0; i < n; ++i) {
+        const Wide value = widen(element<T>(problem_, rank, first + i));
+        reference[i] = begun ? reduce::combine(problem_.op, reference[i], value) : value;
+        if constexpr (!is_exact_type<T>) {
+          magnitude[i] += std::abs(value);
+        }
+      }
+      begun = true;
+    }
+    for (std::size_t i = 0; i < n; ++i) {
+      bound(first + i, reference[i], magnitude[i], bounds);
+    }
+  }
+
+  void bound(std::size_t i, Wide reference, Wide magnitude, Bounds& bounds) const {
+    bounds.low[i] = static_cast<Bound>(reference);
     if constexpr (!is_exact_type<T>) {
       if (!exact()) {
         const Wide scale = problem_.op == wire::Operator::sum ? magnitude : std::abs(reference);
@@ -118,11 +151,11 @@ class TypedSample final : public Sample {
                                : Wide{};
         constexpr Bound infinity = std::numeric_limits<Bound>::infinity();
         // The bounds go outward by one step, for the rounding to Bound, unless nothing is reduced.
-        low_[i] = static_cast<Bound>(reference - slack);
-        high_[i] = static_cast<Bound>(reference + slack);
+        bounds.low[i] = static_cast<Bound>(reference - slack);
+        bounds.high[i] = static_cast<Bound>(reference + slack);
         if (problem_.world_size > 1) {
-          low_[i] = std::nextafter(low_[i], -infinity);
-          high_[i] = std::nextafter(high_[i], infinity);
+          bounds.low[i] = std::nextafter(bounds.low[i], -infinity);
+          bounds.high[i] = std::nextafter(bounds.high[i], infinity);
         }
       }
     }
@@ -130,10 +163,7 @@ class TypedSample final : public Sample {
 
   Problem problem_;
   std::vector<T> input_;
-  std::vector<Bound> low_;       // the least right result; the only one if exact()
-  std::vector<Bound> high_;      // the greatest; empty if exact()
-  std::vector<Wide> reference_;  // of one chunk
-  std::vector<Wide> magnitude_;  // sum of the magnitudes, of one chunk
+  Bounds bounds_;  // of results that have every rank in them
 };
 
 }  // namespace

@@ -4,7 +4,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <vector>
 
+#include "host/partial_result.h"
 #include "wire/element.h"
 
 namespace tributary::bench {
@@ -36,8 +38,13 @@ class Sample {
 
   // Writes this rank's input; `buffer` needs no alignment.
   virtual void fill(std::size_t iteration, void* buffer) const = 0;
-  // Counts elements of `result` that are not what the reduction must give.
-  virtual std::uint64_t wrong_results(std::size_t iteration, const void* result) const = 0;
+  // Counts elements of `result` that are not what the reduction must give, of all ranks but those
+  // that `partial` says they lack. Where ranks may be missing, no handler reduces, and no sketch.
+  virtual std::uint64_t wrong_results(std::size_t iteration, const void* result,
+                                      const std::vector<PartialResult>& partial) const = 0;
+  std::uint64_t wrong_results(std::size_t iteration, const void* result) const {
+    return wrong_results(iteration, result, {});
+  }
   // Returns the root mean square of a result's errors, as a share of that of the right result; 0 if
   // results are not rounded on purpose.
   virtual double relative_error(std::size_t /*iteration*/, const void* /*result*/) const {

@@ -137,7 +137,8 @@ class SketchSample final : public RoundedSample {
       : RoundedSample(problem, 1, gradient),
         slack_(problem.world_size == 1 ? 0 : slack * problem.world_size) {}
 
-  std::uint64_t wrong_results(std::size_t iteration, const void* result) const override {
+  std::uint64_t wrong_results(std::size_t iteration, const void* result,
+                              const std::vector<PartialResult>& /*partial*/) const override {
     if (slack_ != 0 && is_unwritten(iteration, result)) {
       return count();
     }
@@ -159,7 +160,8 @@ class MatrixSample final : public RoundedSample {
       : RoundedSample(problem, shape.columns, Matrices(shape, problem.world_size)),
         slack_(problem.world_size == 1 ? 0 : slack) {}
 
-  std::uint64_t wrong_results(std::size_t iteration, const void* result) const override {
+  std::uint64_t wrong_results(std::size_t iteration, const void* result,
+                              const std::vector<PartialResult>& /*partial*/) const override {
     const bool is_right = relative_error(iteration, result) <= slack_ &&
                           (slack_ == 0 || !is_unwritten(iteration, result));
     return is_right ? 0 : count();

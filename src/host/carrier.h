@@ -6,11 +6,13 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "host/call.h"
 #include "host/communicator.h"
 #include "host/deadline.h"
 #include "host/error.h"
+#include "host/partial_result.h"
 #include "host/probe.h"
 #include "host/ring/ring.h"
 #include "host/runner.h"
@@ -50,6 +52,11 @@ class Carrier {
   virtual Result<void> hear() { return {}; }
   // Returns why the ring's connections broke, if others can tell; otherwise the error that it got.
   virtual Error explain(const Error& why) { return why; }
+  // Returns what lacks whom in the result of the last collective that it carried; an error if
+  // nobody can tell.
+  virtual Result<std::vector<PartialResult>> partial_results() {
+    return std::vector<PartialResult>{};
+  }
   // Tells whether packets go by a device, which sends again by itself, but after seconds.
   virtual bool on_device() const { return false; }
 

@@ -9,11 +9,13 @@
 #include <span>
 #include <string>
 #include <type_traits>
+#include <vector>
 
 #include "host/communicator_options.h"
 #include "host/error.h"
 #include "host/error_feedback.h"
 #include "host/gradient_sketch.h"
+#include "host/partial_result.h"
 #include "host/sparse_vector.h"
 #include "host/statistics.h"
 #include "reduce/element_types.h"
@@ -191,6 +193,12 @@ class Communicator {
   Result<void> sketched_allreduce(std::span<float> inout, GradientSketch& sketch) {
     return sketched_allreduce(inout, inout, sketch);
   }
+
+  // Tells which elements of the last collective's result lack whom, in the order of the elements;
+  // all others have every rank in them. Only allreduce and reduce may lack ranks, and only with
+  // PANAMA and a share below 1 (TRIBUTARY_SHARE). Fails where nobody can tell: if ranks share
+  // machines, or with a share so small that there are too many choices of who is missing.
+  Result<std::vector<PartialResult>> partial_results() const;
 
   // Goes on to the next membership of an elastic world (CommunicatorOptions::membership). All
   // members call it, after the same collective or after one that failed, and get the communicator

@@ -55,10 +55,13 @@ Result<void> Communicator::State::select(const host::Deadline& until) {
 // Tells whether hosts may take over what they do faster; the answer is the same on all ranks. They
 // never take over what only switches may do, nor sums that leave out ranks that are late.
 bool Communicator::State::may_tune() const {
-  const auto& protocol = *host::protocol_of(options);
   return options.algorithm == host::automatic_algorithm && !only_ring &&
-         options.fallback == Fallback::allow &&
-         !(protocol.partial != nullptr && protocol.partial(options));
+         options.fallback == Fallback::allow && !may_lack_ranks();
+}
+
+bool Communicator::State::may_lack_ranks() const {
+  const auto& protocol = *host::protocol_of(options);
+  return protocol.partial != nullptr && protocol.partial(options);
 }
 
 Result<void> Communicator::State::tune(const host::Deadline& until) {

@@ -82,6 +82,7 @@ struct Communicator::State {
   Result<void> run_counted(host::By by, const host::Call& call);
   Result<void> run_recorded(host::By by, const host::Call& call);
   bool may_tune() const;
+  bool may_lack_ranks() const;
   bool hosts_are_faster(const host::Call& call) const;
   host::By means_able(const host::Call& call) const;
   host::By means_for(const host::Call& call) const;
@@ -148,6 +149,7 @@ struct Communicator::State {
   template <typename Run>
   auto recorded(std::string_view what, host::By by, std::size_t bytes, Run run) {
     const auto began = journal ? host::Clock::now() : host::Time{};
+    carried_last = false;
     auto done = run();
     if (journal) {
       const auto means = by == host::By::ring ? host::ring_algorithm : std::string_view(algorithm);
@@ -180,6 +182,7 @@ struct Communicator::State {
   host::exact::Scratch scratch;
   host::sketch::Scratch sketch_scratch;
   bool failed = false;             // the last collective has
+  bool carried_last = false;       // the carrier has carried the last collective
   std::uint64_t* pulse = nullptr;  // see show_progress()
   std::atomic<bool> aborted = false;
   host::Limit limit;  // of the request that is carried out

@@ -120,6 +120,16 @@ class Panama(unittest.TestCase):
                     self.assertEqual(support.wrong(bench.finish()), 0)
             lab.assert_balanced(self)
 
+    def test_partial_sums_are_verified_against_the_ranks_that_are_in_them(self):
+        with support.Lab("star-4") as lab, job(lab, more="share = 0.75\n"):
+            for _ in range(20):  # it depends on who is late
+                figures = self.reduce(lab, "-d", "i32", "f32", "--check", "1")["panama"]
+                if figures["results_partial"] > 0:
+                    break
+            self.assertGreater(figures["results_partial"], 0)
+            self.assertRegex(figures["missing_by_rank"], r"^[0-3]:\d+(,[0-3]:\d+)*$")
+            lab.assert_balanced(self)
+
     def test_trees_that_are_not_there(self):
         with support.Lab("star-4") as lab:
             with mock.patch.dict(os.environ, {"TRIBUTARY_JOB": "5",

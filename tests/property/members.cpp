@@ -6,9 +6,10 @@
 #include <regex>
 
 #include "host/sparse_vector.h"
-#include "property/panama_job.h"
+#include "property/partial_sums.h"
 #include "property/seats.h"
 #include "protocols/flare/wire.h"
+#include "protocols/panama/host/collectives.h"
 #include "protocols/panama/wire.h"
 #include "wire/roce.h"
 
@@ -218,14 +219,6 @@ void Members::prepare_exercises() {
     worker->out.resize(exercises_.size());
     worker->delivered.resize(exercises_.size());
   }
-  if (!panama() || shape_.missing == 0) {
-    return;
-  }
-  const auto quorum = panama_plan(shape_, job_, world_size()).quorum;
-  for (const auto& each : exercises_) {
-    partial_.push_back(
-        PartialSums({each.inputs, each.type, each.op, shape_.payload, std::size_t{quorum}}));
-  }
 }
 
 // Plans the next collective of this rank at a random time.
@@ -292,12 +285,13 @@ void Members::ended(Worker& worker) {
   }
 }
 
-bool Members::is_right(const Exercise& exercise, const Data& buffer) {
-  if (holds(buffer, exercise.expected) || partial_.empty()) {
+bool Members::is_right(const Worker& worker, const Exercise& exercise, const Data& buffer) const {
+  if (!panama()) {
     return holds(buffer, exercise.expected);
   }
-  return partial_[index_of(exercise)].can_be(
-      {buffer.begin() + guard_bytes, buffer.end() - guard_bytes});
+  const auto& machine = static_cast<const host::PanamaCollectives&>(*worker.machine);
+  return is_partial_sum(exercise, {buffer.begin() + guard_bytes, buffer.end() - guard_bytes},
+                        machine.partial_results(), world_size() - machine.plan().quorum);
 }
 
 void Members::check(Worker& worker, const Exercise& exercise) {
@@ -314,7 +308,7 @@ void Members::check(Worker& worker, const Exercise& exercise) {
   worker.delivered[index] = result;
   if (!guards_hold(in) || !guards_hold(worker.out[index])) {
     blame(worker, "wrote beyond a buffer" + which);
-  } else if (exercise.delivers(worker.rank) && !is_right(exercise, result)) {
+  } else if (exercise.delivers(worker.rank) && !is_right(worker, exercise, result)) {
     blame(worker, "wrong result" + which);
   } else if (!exercise.writes_in_place() && !holds(in, exercise.inputs[worker.rank])) {
     blame(worker, "input changed" + which);

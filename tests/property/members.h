@@ -9,7 +9,6 @@
 #include "host/job.h"
 #include "property/exercises.h"
 #include "property/machines.h"
-#include "property/partial_sums.h"
 #include "property/shape.h"
 #include "support/virtual_fabric.h"
 
@@ -63,7 +62,7 @@ class Members {
   void begin(Worker& worker);
   void ended(Worker& worker);
   void check(Worker& worker, const Exercise& exercise);
-  bool is_right(const Exercise& exercise, const Data& buffer);
+  bool is_right(const Worker& worker, const Exercise& exercise, const Data& buffer) const;
   bool names_the_dead() const;
   bool says_why(const std::string& message) const;
   void blame(const Worker& worker, const std::string& what);
@@ -79,8 +78,7 @@ class Members {
   host::Job base_;  // of all ranks
   std::uint64_t run_ = 0;
   Time run_began_{};
-  std::vector<Exercise> exercises_;   // of one run after the other
-  std::vector<PartialSums> partial_;  // by exercise, if ranks may be missing
+  std::vector<Exercise> exercises_;  // of one run after the other
   std::vector<std::unique_ptr<Worker>> workers_;
   std::size_t busy_ = 0;  // workers that have not ended the run
   std::string fault_;

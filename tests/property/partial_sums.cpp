@@ -2,7 +2,6 @@
 #include "property/partial_sums.h"
 
 #include <algorithm>
-#include <bit>
 
 namespace tributary::test {
 namespace {
@@ -12,46 +11,35 @@ Data slice(const Data& data, std::size_t from, std::size_t bytes) {
   return {begin, begin + static_cast<std::ptrdiff_t>(bytes)};
 }
 
-std::vector<Data> without(const std::vector<Data>& inputs, std::uint32_t missing) {
-  std::vector<Data> some;
-  for (std::size_t rank = 0; rank < inputs.size(); ++rank) {
-    if ((missing >> rank & 1) == 0) {
-      some.push_back(inputs[rank]);
+// Returns the reduction of those elements without the ranks that they lack.
+Data reduced_without(const Exercise& exercise, const PartialResult& lacking) {
+  const auto element = wire::element_bytes(exercise.type);
+  std::vector<Data> present;
+  for (std::uint32_t rank = 0; rank < exercise.inputs.size(); ++rank) {
+    if (std::count(lacking.missing.begin(), lacking.missing.end(), rank) == 0) {
+      present.push_back(
+          slice(exercise.inputs[rank], lacking.first * element, lacking.count * element));
     }
   }
-  return some;
+  return reduced(present, exercise.type, exercise.op);
 }
 
 }  // namespace
 
-bool PartialSums::can_be(const Data& result) {
-  for (std::size_t from = 0; from < result.size(); from += reduction_.packet_bytes) {
-    const auto bytes = std::min(reduction_.packet_bytes, result.size() - from);
-    if (!can_be(from, slice(result, from, bytes))) {
+bool is_partial_sum(const Exercise& exercise, const Data& result,
+                    const std::vector<PartialResult>& partial, std::size_t missing_max) {
+  auto expected = exercise.expected;
+  for (const auto& lacking : partial) {
+    if (lacking.missing.empty() || lacking.missing.size() > missing_max ||
+        lacking.first + lacking.count > exercise.elements) {
       return false;
     }
+    const auto elements = reduced_without(exercise, lacking);
+    const auto first = lacking.first * wire::element_bytes(exercise.type);
+    std::copy(elements.begin(), elements.end(),
+              expected.begin() + static_cast<std::ptrdiff_t>(first));
   }
-  return true;
-}
-
-bool PartialSums::can_be(std::size_t from, const Data& packet) {
-  auto& known = known_[from];
-  if (std::find(known.begin(), known.end(), packet) != known.end()) {
-    return true;
-  }
-  std::vector<Data> inputs;
-  for (const auto& input : reduction_.inputs) {
-    inputs.push_back(slice(input, from, packet.size()));
-  }
-  const auto missing_max = inputs.size() - reduction_.quorum;
-  for (std::uint32_t missing = 0; missing >> inputs.size() == 0; ++missing) {
-    if (static_cast<std::size_t>(std::popcount(missing)) <= missing_max &&
-        reduced(without(inputs, missing), reduction_.type, reduction_.op) == packet) {
-      known.push_back(packet);
-      return true;
-    }
-  }
-  return false;
+  return result == expected;
 }
 
 }  // namespace tributary::test

@@ -2,35 +2,17 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
-#include <map>
 #include <vector>
 
+#include "host/partial_result.h"
+#include "property/exercises.h"
 #include "property/reference.h"
-#include "wire/element.h"
 
 namespace tributary::test {
 
-// The possible results of a reduction that may lack some ranks: each packet of it is the reduction
-// of at least `quorum` of the ranks.
-class PartialSums {
- public:
-  struct Reduction {
-    const std::vector<Data>& inputs;  // by rank
-    wire::ElementType type;
-    wire::Operator op;
-    std::size_t packet_bytes = 0;
-    std::size_t quorum = 0;
-  };
-  explicit PartialSums(const Reduction& reduction) : reduction_(reduction) {}
-
-  bool can_be(const Data& result);
-
- private:
-  bool can_be(std::size_t from, const Data& packet);
-
-  Reduction reduction_;
-  std::map<std::size_t, std::vector<Data>> known_;  // possible packets, by their offsets
-};
+// Tells whether `result` is the reduction of all ranks' inputs, but that elements lack the ranks
+// that `partial` names for them, of which there may be up to `missing_max`.
+bool is_partial_sum(const Exercise& exercise, const Data& result,
+                    const std::vector<PartialResult>& partial, std::size_t missing_max);
 
 }  // namespace tributary::test

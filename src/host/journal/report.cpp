@@ -44,8 +44,11 @@ std::string figures_line(const ProtocolStatistics& carried) {
   std::string line = carried.protocol + ":";
   for (const auto& figure : carried.figures) {
     const auto* const count = std::get_if<std::uint64_t>(&figure.value);
+    const auto* const text = std::get_if<std::string>(&figure.value);
     if (count != nullptr && *count != 0) {
       line += " " + figure.name + "=" + std::to_string(*count);
+    } else if (text != nullptr && !text->empty()) {
+      line += " " + figure.name + "=" + *text;
     }
   }
   return line;

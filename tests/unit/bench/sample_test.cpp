@@ -95,6 +95,24 @@ TEST_P(SampleOf, NoticesADuplicateUnlessItIsIdempotent) {
   }
 }
 
+// The last of these elements are the first of the unrotated sample.
+TEST_P(SampleOf, KnowsWhatPartialResultsLack) {
+  const auto sample = Sample::make(problem);
+  const std::vector<PartialResult> partial = {{100, 50, {7}}, {1400, 101, {0, 3}}};
+  auto result = reduced(problem, all_ranks(8), 3);
+  const auto put = [&](const PartialResult& lacking, const std::vector<std::uint32_t>& ranks) {
+    const auto some = reduced(problem, ranks, 3);
+    const auto bytes = wire::element_bytes(problem.type);
+    std::memcpy(result.data() + lacking.first * bytes, some.data() + lacking.first * bytes,
+                lacking.count * bytes);
+  };
+  put(partial[0], {0, 1, 2, 3, 4, 5, 6});
+  put(partial[1], {1, 2, 4, 5, 6, 7});
+  EXPECT_EQ(sample->wrong_results(3, result.data(), partial), 0u);
+  EXPECT_GT(sample->wrong_results(3, result.data()), 0u);
+  EXPECT_GT(sample->wrong_results(3, result.data(), {{100, 50, {7}}, {1400, 101, {0}}}), 0u);
+}
+
 std::string case_name(const testing::TestParamInfo<std::tuple<int, int>>& info) {
   return std::string(wire::name(static_cast<ElementType>(std::get<0>(info.param)))) + "_" +
          std::string(wire::name(static_cast<Operator>(std::get<1>(info.param))));

@@ -273,6 +273,10 @@ TEST(PanamaFabric, AQuorumDoesNotWaitForALateRank) {
     fabric.run(20s);
     ASSERT_TRUE(workers.all_done());
     EXPECT_EQ(workers.wrong(7), 0u) << "the last rank is in no sum";
+    for (std::uint32_t rank = 0; rank < 8; ++rank) {
+      EXPECT_EQ(workers.machine(rank).partial_results(),
+                (std::vector<PartialResult>{{0, 5000, {7}}}));
+    }
   }
   EXPECT_EQ(workers.machine(0).statistics().contributions_missing, 3u * 79);
   expect_balanced(fabric);

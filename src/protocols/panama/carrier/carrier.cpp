@@ -45,7 +45,8 @@ Result<Choice> choose(const CommunicatorOptions& options, const PanamaCollective
                 (plan.trees.size() == 1 ? " tree" : " trees");
   notice += plan.congestion_control ? "" : ", without congestion control";
   if (plan.quorum < observation.ranks) {
-    notice += ", a sum needs " + of(plan.quorum, observation.ranks);
+    notice += ", a sum needs " + of(plan.quorum, observation.ranks) +
+              (machine.names_missing() ? "" : ", and nobody can tell which it has");
   }
   return Choice{panama, notice};
 }
@@ -74,6 +75,17 @@ class PanamaCarrier final : public MachineCarrier<PanamaCollectives> {
            (!needs_all || machine().plan().quorum >= machine().job().world_size());
   }
   std::size_t packets_max() const override { return Chunks::count_max; }
+  Result<std::vector<PartialResult>> partial_results() override {
+    const auto& plan = machine().plan();
+    const auto ranks = machine().job().world_size();
+    if (plan.quorum < ranks && !machine().names_missing()) {
+      return fail(Error::Code::invalid_argument,
+                  "up to " + of(ranks - plan.quorum, ranks) +
+                      " may be missing: there are too many choices to find out which they are; "
+                      "with a larger share (TRIBUTARY_SHARE) results tell");
+    }
+    return with_machine([](const auto& panama) { return panama.partial_results(); });
+  }
 };
 
 PanamaPlan plan_of(const PanamaOptions& options, std::vector<wire::Ipv4Address> groups,

@@ -29,7 +29,7 @@ inline constexpr Parameter panama_parameters[] = {
      .otherwise = "1",
      .help =
          "share of the ranks that a sum needs, rounded up to whole ranks; the trees must be set "
-         "up for the same quorum; less than 1 implies `--check 0` of tributary-bench",
+         "up for the same quorum",
      .option = "--share",
      .agreed = true},
 };

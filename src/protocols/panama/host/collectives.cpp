@@ -23,11 +23,14 @@ PanamaCollectives::PanamaCollectives(Job job, PanamaPlan plan, const PanamaTunin
     : job_(std::move(job)),
       plan_(std::move(plan)),
       zeros_(job_.payload_bytes),
+      absence_(job_.world_size()),
       run_(panama_run(job_.key)),
       next_epoch_(first_epoch) {
   if (plan_.quorum == 0) {
     plan_.quorum = job_.world_size();
   }
+  names_missing_ =
+      partial() && PanamaAbsence::can_find(job_.world_size(), job_.world_size() - plan_.quorum);
   const auto window = std::max(plan_.window_max, CongestionWindow::initial);
   for (const auto& group : plan_.trees) {
     trees_.emplace_back(plan_, tuning, salt_of(job_, trees_.size()));
@@ -42,6 +45,7 @@ void PanamaCollectives::skip(const Call& call) {
 
 void PanamaCollectives::begin(const Call& call, Time now, const Deadline& deadline) {
   forget_failure();
+  missing_.clear();
   mismatches_before_ = statistics_.ignored[Verdict::mismatch];
   running_ = !Reduction(call, job_.rank).is_empty();
   if (!running_) {
@@ -134,16 +138,24 @@ Verdict PanamaCollectives::stash(const Arrival& arrival) {
   return Verdict::taken;
 }
 
-// Returns whether a result has everybody in it, or as many as agreed on. The latter cannot be
-// proved: a fingerprint tells only that nobody is missing.
-bool PanamaCollectives::is_sound(const wire::PanamaHeader& header, const PanamaTree& tree) {
+// Returns which ranks a result lacks, if it is one: no value if its fingerprint is that of no ranks
+// as many as it says. Where so many may be missing that they cannot be found, nothing tells who
+// they are, and nothing proves such a result.
+std::optional<PanamaAbsence::Ranks> PanamaCollectives::missing_in(
+    const wire::PanamaHeader& header) {
   const std::uint32_t contributions = header.contributions.value();
+  const auto fingerprint = header.fingerprint.value();
   const PanamaPlace place{run_, epoch_, header.tree.value(), header.vid.value()};
   if (contributions == job_.world_size()) {
-    return tree.sent(place.vid) &&
-           header.fingerprint.value() == panama_total_tag(key_, place, job_.world_size());
+    const bool sound = trees_[place.tree].sent(place.vid) &&
+                       fingerprint == panama_total_tag(key_, place, job_.world_size());
+    return sound ? std::optional(PanamaAbsence::Ranks{}) : std::nullopt;
   }
-  return contributions >= plan_.quorum;
+  if (contributions < plan_.quorum) {
+    return std::nullopt;
+  }
+  const auto missing = job_.world_size() - contributions;
+  return names_missing_ ? absence_.find(key_, place, fingerprint, missing) : PanamaAbsence::Ranks{};
 }
 
 Verdict PanamaCollectives::take_result(const wire::PanamaHeader& header, wire::Bytes payload,
@@ -156,7 +168,8 @@ Verdict PanamaCollectives::take_result(const wire::PanamaHeader& header, wire::B
       header.elements.value() != chunks_.elements(chunks_.number(index, vid))) {
     return Verdict::mismatch;
   }
-  if (!is_sound(header, tree)) {
+  auto missing = missing_in(header);
+  if (!missing) {
     ++statistics_.fingerprint_rejections;
     return Verdict::taken;  // and counted
   }
@@ -172,10 +185,33 @@ Verdict PanamaCollectives::take_result(const wire::PanamaHeader& header, wire::B
   auto& statistics = statistics_.trees[index];
   ++statistics.results_received;
   statistics.results_marked += marked ? 1 : 0;
-  const auto missing = job_.world_size() - header.contributions.value();
-  statistics_.results_partial += missing != 0 ? 1 : 0;
-  statistics_.contributions_missing += missing;
+  statistics_.results_partial += partial ? 1 : 0;
+  statistics_.contributions_missing += job_.world_size() - header.contributions.value();
+  note_missing(chunks_.number(index, vid), std::move(*missing));
   return verdict;
+}
+
+void PanamaCollectives::note_missing(std::size_t packet, PanamaAbsence::Ranks ranks) {
+  for (const auto rank : ranks) {
+    ++statistics_.missing_by_rank[rank];
+  }
+  if (!ranks.empty()) {
+    missing_.emplace(packet, std::move(ranks));
+  }
+}
+
+std::vector<PartialResult> PanamaCollectives::partial_results() const {
+  std::vector<PartialResult> results;
+  for (const auto& [packet, ranks] : missing_) {
+    const auto first = packet * chunks_.elements(0);  // all but the last are as long as this one
+    const bool goes_on = !results.empty() && results.back().missing == ranks &&
+                         results.back().first + results.back().count == first;
+    if (!goes_on) {
+      results.push_back({first, 0, ranks});
+    }
+    results.back().count += chunks_.elements(packet);
+  }
+  return results;
 }
 
 void PanamaCollectives::keep(const wire::PanamaHeader& header, wire::Bytes payload) {

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -17,7 +18,9 @@
 #include "host/job.h"
 #include "host/machine.h"
 #include "host/outbox.h"
+#include "host/partial_result.h"
 #include "host/verdict.h"
+#include "protocols/panama/host/absence.h"
 #include "protocols/panama/host/chunks.h"
 #include "protocols/panama/host/packets.h"
 #include "protocols/panama/host/plan.h"
@@ -55,12 +58,18 @@ class PanamaCollectives final : public Machine {
   const PanamaPlan& plan() const { return plan_; }
   PanamaStatistics statistics() const;
 
+  // Tells whether results that lack ranks say whom.
+  bool names_missing() const { return names_missing_; }
+  // Returns what lacks whom in the result of the last collective, in the order of the elements.
+  std::vector<PartialResult> partial_results() const;
+
  private:
   bool partial() const { return plan_.quorum < job_.world_size(); }
   Verdict examine(const Arrival& arrival, Time now);
   Verdict take_result(const wire::PanamaHeader& header, wire::Bytes payload, bool marked, Time now);
   Verdict stash(const Arrival& arrival);
-  bool is_sound(const wire::PanamaHeader& header, const PanamaTree& tree);
+  std::optional<PanamaAbsence::Ranks> missing_in(const wire::PanamaHeader& header);
+  void note_missing(std::size_t packet, PanamaAbsence::Ranks ranks);
   void keep(const wire::PanamaHeader& header, wire::Bytes payload);
   void finish();
   Verdict note_inquiry(const wire::PanamaHeader& header);
@@ -77,6 +86,10 @@ class PanamaCollectives final : public Machine {
   PanamaStatistics statistics_;
   std::uint64_t mismatches_before_ = 0;  // when the call began
   std::vector<std::byte> zeros_;         // what contributes nothing to a broadcast
+
+  bool names_missing_;
+  PanamaAbsence absence_;
+  std::map<std::size_t, PanamaAbsence::Ranks> missing_;  // by packet of the call
 
   bool running_ = false;
   bool abandoned_ = true;  // nothing is to be sent any more

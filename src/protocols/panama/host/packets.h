@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "host/job.h"
 #include "host/payload.h"
@@ -23,12 +24,15 @@ struct PanamaPlace {
 };
 
 // Names the run of a job whose ranks agreed on that key when they met. What another run has left in
-// switches or on the way can be no part of this one's, also where a sum may lack somebody and its
-// fingerprint proves nothing.
+// switches or on the way can be no part of this one's, also where so many ranks may be missing that
+// a fingerprint proves nothing.
 std::uint32_t panama_run(const JobKey& key);
 
 // Returns the tag that `rank` adds to the fingerprint of a packet, under the call's key.
 std::uint64_t panama_tag(const JobKey& key, const PanamaPlace& place, std::uint32_t rank);
+// Returns the tags of all ranks, by rank.
+std::vector<std::uint64_t> panama_tags(const JobKey& key, const PanamaPlace& place,
+                                       std::uint32_t world_size);
 // Returns the sum of the tags of a packet to which all ranks contributed once.
 std::uint64_t panama_total_tag(const JobKey& key, const PanamaPlace& place,
                                std::uint32_t world_size);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "protocols/panama/host/statistics.h"
 
+#include <string>
 #include <utility>
 
 namespace tributary {
@@ -22,6 +23,15 @@ Figures figures_of(const PanamaTreeStatistics& of) {
   };
 }
 
+// Returns "3:120,5:2": of ranks 3 and 5 so many contributions were missing.
+std::string text_of(const std::map<std::uint32_t, std::uint64_t>& missing_by_rank) {
+  std::string text;
+  for (const auto& [rank, count] : missing_by_rank) {
+    text += (text.empty() ? "" : ",") + std::to_string(rank) + ":" + std::to_string(count);
+  }
+  return text;
+}
+
 }  // namespace
 
 ProtocolStatistics figures_of(const PanamaStatistics& of) {
@@ -34,6 +44,7 @@ ProtocolStatistics figures_of(const PanamaStatistics& of) {
       {"bytes_received", of.bytes_received},
       {"results_partial", of.results_partial},
       {"contributions_missing", of.contributions_missing},
+      {"missing_by_rank", text_of(of.missing_by_rank)},
       {"contributions_skipped", of.contributions_skipped},
       {"answers_sent", of.answers_sent},
       {"fingerprint_rejections", of.fingerprint_rejections},

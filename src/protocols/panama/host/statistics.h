@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -37,9 +38,10 @@ struct PanamaStatistics {
   std::uint64_t bytes_received = 0;
 
   // With partial aggregation results may lack somebody; contributions_missing is how many
-  // contributions they lack together.
+  // contributions they lack together, missing_by_rank how many of each rank, if that is known.
   std::uint64_t results_partial = 0;
   std::uint64_t contributions_missing = 0;
+  std::map<std::uint32_t, std::uint64_t> missing_by_rank;
   std::uint64_t contributions_skipped = 0;  // of this rank: the result was there first
 
   std::uint64_t answers_sent = 0;  // results, to whoever asked for them

@@ -19,8 +19,12 @@ bool has(const std::string& line, const std::string& text) {
 TEST(JournalReport, HasALineForEachKindOfCollective) {
   const Tallies tallies = {{{"allreduce", 1024, "canary"}, {10, 0, 10'000, 20ms, 5ms}},
                            {{"barrier", 0, "ring"}, {1, 1, 0, 1ms, 1ms}}};
-  const ProtocolStatistics carried{
-      "canary", {{"blocks_in_network", std::uint64_t{7}}, {"replays", std::uint64_t{0}}}, {}};
+  const ProtocolStatistics carried{"canary",
+                                   {{"blocks_in_network", std::uint64_t{7}},
+                                    {"replays", std::uint64_t{0}},
+                                    {"missing_by_rank", "3:120,5:2"},
+                                    {"nobody", ""}},
+                                   {}};
   const std::vector<Duration> ranks = {30ms, 21ms, 25ms};
   const auto lines = report_of(tallies, {"communicator of 3", 210ms, ranks, carried});
   ASSERT_EQ(lines.size(), 6u);
@@ -29,7 +33,7 @@ TEST(JournalReport, HasALineForEachKindOfCollective) {
       << lines[2];
   EXPECT_TRUE(has(lines[2], " 4.0")) << "Mbit/s: " << lines[2];
   EXPECT_TRUE(has(lines[3], "barrier") && has(lines[3], "1 failed")) << lines[3];
-  EXPECT_EQ(lines[4], "canary: blocks_in_network=7");
+  EXPECT_EQ(lines[4], "canary: blocks_in_network=7 missing_by_rank=3:120,5:2");
   EXPECT_EQ(lines[5], "rank 1 came last: rank 0 waited in collectives for 9.000 ms longer");
 }
 

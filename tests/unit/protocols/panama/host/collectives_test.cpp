@@ -432,17 +432,77 @@ TEST(PanamaCollectives, AQuorumIsEnough) {
               0u);
     EXPECT_EQ(model[rank].statistics().results_partial, packets);
     EXPECT_EQ(model[rank].statistics().contributions_missing, packets);
+    EXPECT_EQ(model[rank].partial_results(), (std::vector<PartialResult>{{0, 16 * packets, {3}}}));
   }
   EXPECT_EQ(model[3].statistics().stashed, packets);
   model[3].begin(vectors.apart(3), model.now, model.now + patience);
   EXPECT_FALSE(model[3].running()) << "all there was to do is done";
   EXPECT_EQ(vectors.out[3], vectors.out[0]);
+  EXPECT_EQ(model[3].partial_results(), model[0].partial_results());
   EXPECT_EQ(model[3].statistics().contributions_skipped, packets);
   model.collect(3);
   ASSERT_EQ(model.queue().size(), 2u) << "one in each tree says that it has caught up";
   EXPECT_TRUE(model.queue()[0].header().fin());
   EXPECT_TRUE(model.queue()[1].header().fin());
   EXPECT_EQ(sent(model[3].statistics()), 2u);
+}
+
+// Rank 3 is late for the first packets, then rank 1, and rank 0 for the last, which is shorter.
+TEST(PanamaCollectives, PartialResultsNameWhoIsMissing) {
+  ModelTree model({.ranks = 4, .quorum = 3});
+  Vectors vectors(4, 16 * 5 + 3, ElementType::i32, Operator::sum);
+  model.on_wire = [](const PanamaFlight& flight) {
+    const auto vid = flight.header().vid.value();
+    const std::uint32_t late = vid < 2 ? 3 : vid < 5 ? 1 : 0;
+    return flight.up && flight.rank == late ? 0u : 1u;
+  };
+  begin_all(model, vectors);
+  model.run();
+  expect_all_done(model);
+  for (std::uint32_t rank = 0; rank < 4; ++rank) {
+    EXPECT_EQ(model[rank].partial_results(),
+              (std::vector<PartialResult>{{0, 32, {3}}, {32, 48, {1}}, {80, 3, {0}}}));
+    EXPECT_EQ(model[rank].statistics().missing_by_rank,
+              (std::map<std::uint32_t, std::uint64_t>{{0, 1}, {1, 3}, {3, 2}}));
+  }
+  Vectors next(4, 16, ElementType::i32, Operator::sum);
+  model[0].begin(next.apart(0), model.now, model.now + patience);
+  EXPECT_TRUE(model[0].partial_results().empty()) << "they are those of the last collective";
+}
+
+// One rank twice in place of another, though as many are in the sum as the quorum needs.
+TEST(PanamaCollectives, APartialResultOfOtherRanksThanItCountsIsRefused) {
+  ModelTree model({.ranks = 4, .quorum = 3});
+  Vectors vectors(4, 16, ElementType::i32, Operator::sum);
+  begin_all(model, vectors);
+  for (std::uint32_t rank = 0; rank < 3; ++rank) {
+    model.collect(rank);
+    model.deliver();
+  }
+  auto& result = model.queue().front();
+  const auto key = key_of_call(model[0].job().key, 0);
+  const PanamaPlace place{.run = 0, .epoch = 0, .tree = 0, .vid = 0};
+  result.header().fingerprint =
+      result.header().fingerprint.value() - panama_tag(key, place, 1) + panama_tag(key, place, 2);
+  seal(result.header(), wire::Bytes(result.bytes).subspan(sizeof(wire::PanamaHeader)));
+  model.deliver();
+  EXPECT_TRUE(model[0].running());
+  EXPECT_EQ(model[0].statistics().fingerprint_rejections, 1u);
+}
+
+// Nothing tells who is missing then, as nobody has the time to try all choices.
+TEST(PanamaCollectives, OfManyRanksThatMayBeMissingNobodyIsNamed) {
+  ModelTree model({.ranks = 30, .quorum = 15});
+  Vectors vectors(30, 16, ElementType::i32, Operator::sum);
+  for (std::uint32_t rank = 0; rank < 15; ++rank) {
+    model[rank].begin(vectors.apart(rank), model.now, model.now + patience);
+  }
+  model.run();
+  EXPECT_FALSE(model[0].running());
+  EXPECT_FALSE(model[0].failure());
+  EXPECT_FALSE(model[0].names_missing());
+  EXPECT_EQ(model[0].statistics().contributions_missing, 15u);
+  EXPECT_TRUE(model[0].statistics().missing_by_rank.empty());
 }
 
 TEST(PanamaCollectives, BelowTheQuorumNothingIsTaken) {

@@ -224,8 +224,14 @@ TEST(PanamaCommunicator, AShareOfTheRanksIsEnoughForASumOnly) {
         ASSERT_TRUE(done) << done.error().message;
         EXPECT_EQ(values[0], 2);
         EXPECT_GT(communicator.statistics()["contributions_missing"], 0u);
+        const auto partial = communicator.partial_results();
+        ASSERT_TRUE(partial) << partial.error().message;
+        ASSERT_EQ(partial->size(), 1u);
+        EXPECT_EQ(partial->front().count, 64u);
+        EXPECT_EQ(partial->front().missing.size(), 1u);
         done = communicator.barrier();
         ASSERT_TRUE(done) << done.error().message;
+        EXPECT_TRUE(communicator.partial_results()->empty()) << "the ring had the barrier";
         values.assign(64, communicator.rank() == 2 ? 9 : 0);
         done = communicator.broadcast(std::span(values), 2);
         ASSERT_TRUE(done) << done.error().message;

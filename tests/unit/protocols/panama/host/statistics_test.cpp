@@ -20,11 +20,19 @@ TEST(PanamaStatistics, EachCounterIsOneFigure) {
   const auto told = figures_of(counted);
   EXPECT_EQ(told.protocol, "panama");
   EXPECT_TRUE(told.trees.empty());
-  const auto counters = (sizeof counted - sizeof counted.trees) / sizeof(std::uint64_t);
-  EXPECT_EQ(told.figures.size(), counters + 1) << "and what is ignored in all";
+  const auto others = sizeof counted.trees + sizeof counted.missing_by_rank;
+  const auto counters = (sizeof counted - others) / sizeof(std::uint64_t);
+  EXPECT_EQ(told.figures.size(), counters + 2) << "and what is ignored in all, and who is missing";
   EXPECT_EQ(told.figures["contributions_missing"], 5u);
   EXPECT_EQ(told.figures["ignored_early"], 1u);
   EXPECT_EQ(told.figures["ignored"], 9u);
+}
+
+TEST(PanamaStatistics, WhoIsMissingIsOneText) {
+  PanamaStatistics counted;
+  EXPECT_EQ(figures_of(counted).figures.value<std::string>("missing_by_rank"), "");
+  counted.missing_by_rank = {{3, 120}, {5, 2}};
+  EXPECT_EQ(figures_of(counted).figures.value<std::string>("missing_by_rank"), "3:120,5:2");
 }
 
 TEST(PanamaStatistics, EachTreeHasFiguresOfItsOwn) {
