@@ -238,9 +238,8 @@ class BesideSoftware(unittest.TestCase):
             before = Guests(lab).figures()["sums_total"]
             device = self.bench(lab, "g1", 0, "tributary-bench", TRIBUTARY_RDMA_DEVICE="rxe_eth0")
             software = self.bench(lab, "h2", 1, str(support.BENCH))
-            for process in (device, software):
-                said, _ = process.communicate(timeout=2 * LONG_S)
-                self.assertEqual(process.returncode, 0, said)
+            said = [process.communicate(timeout=2 * LONG_S)[0] for process in (device, software)]
+            self.assertEqual([device.returncode, software.returncode], [0, 0], said)
             document = json.loads(lab.exec("g1", "cat", "/tmp/record.json").stdout)
             self.assertEqual(support.wrong(document), 0)
             self.assertGreaterEqual(Guests(lab).figures()["sums_total"] - before, 512)
@@ -262,9 +261,9 @@ class BesideSoftware(unittest.TestCase):
                 "TRIBUTARY_NETREDUCE_RING": 1, **settings}
         argv = [support.LAB, "exec", lab.name, host, "--", "env",
                 *(f"{name}={value}" for name, value in told.items()), "timeout", LONG_S, program,
-                "allreduce", "--algorithm", "netreduce", "--fallback", "error", "-b", "256K", "-e",
-                "256K", "-n", "1", "-w", "0", "--record", "/tmp/record.json" if rank == 0 else
-                "/dev/null"]
+                "allreduce", "--algorithm", "netreduce", "--fallback", "error", "--deadline", LONG_S,
+                "-b", "256K", "-e", "256K", "-n", "1", "-w", "0",
+                "--record", "/tmp/record.json" if rank == 0 else "/dev/null"]
         return subprocess.Popen([str(arg) for arg in argv], stdin=subprocess.DEVNULL, text=True,
                                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
 
