@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
+#include <string_view>
 
 #include "control/protocol_section.h"
 #include "control/text.h"
@@ -41,15 +42,17 @@ bool read_optional_name(const json& value, std::optional<std::string>& out) {
   return value.is_null() || read_name(value, out.emplace());
 }
 
+constexpr std::string_view unspecified_text = "0.0.0.0";
+
 // The unspecified address is one, too: it is anybody's.
-bool read_address(const json& value, wire::Ipv4Address& out) {
+bool read_address(const json& value, wire::IpAddress& out) {
   std::string text;
   if (!read_name(value, text)) {
     return false;
   }
-  const auto parsed = parse_ipv4(text);
-  out = parsed.value_or(wire::Ipv4Address{});
-  return parsed || text == to_string(wire::Ipv4Address{});
+  const auto parsed = parse_ip(text);
+  out = parsed.value_or(wire::IpAddress{});
+  return parsed || text == unspecified_text;
 }
 
 bool read_group(const json& value, wire::Ipv4Address& out) {
@@ -69,10 +72,10 @@ bool read_list(const json& list, std::size_t most, bool (*read)(const json&, T&)
 bool read_ports(const json& list, std::vector<std::string>& out) {
   return read_list(list, tree_children_max, read_name, out);
 }
-bool read_addresses(const json& list, std::vector<wire::Ipv4Address>& out) {
+bool read_addresses(const json& list, std::vector<wire::IpAddress>& out) {
   return read_list(list, addresses_max, read_address, out);
 }
-bool read_address_lists(const json& lists, std::vector<std::vector<wire::Ipv4Address>>& out) {
+bool read_address_lists(const json& lists, std::vector<std::vector<wire::IpAddress>>& out) {
   return read_list(lists, tree_children_max, read_addresses, out);
 }
 
@@ -160,10 +163,10 @@ tl::expected<TreePart, std::string> read_tree(const json& value,
   members.number("workers_below", part.workers_below);
   members.number("quorum", part.quorum);
   members.optional("child_addresses", part.child_addresses, read_addresses,
-                   "a list of IPv4 addresses");
-  members.optional("parent_address", part.parent_address, read_address, "an IPv4 address");
-  members.optional("members", part.members, read_addresses, "a list of IPv4 addresses");
-  members.optional("racks", part.racks, read_address_lists, "a list of lists of IPv4 addresses");
+                   "a list of IP addresses");
+  members.optional("parent_address", part.parent_address, read_address, "an IP address");
+  members.optional("members", part.members, read_addresses, "a list of IP addresses");
+  members.optional("racks", part.racks, read_address_lists, "a list of lists of IP addresses");
   members.optional("settings", part.settings, read_settings,
                    "an object of numbers of up to 32 bits");
   members.optional("engine", part.engine, read_name, "the name of an engine");
@@ -174,14 +177,15 @@ tl::expected<TreePart, std::string> read_tree(const json& value,
 }
 
 // An unspecified address is null.
-json address_json(wire::Ipv4Address address) {
+template <class Address>
+json address_json(const Address& address) {
   return address.is_unspecified() ? json(nullptr) : json(to_string(address));
 }
 
-json address_list(const std::vector<wire::Ipv4Address>& addresses) {
+json address_list(const std::vector<wire::IpAddress>& addresses) {
   json list = json::array();
-  for (const auto address : addresses) {
-    list.push_back(to_string(address));
+  for (const auto& address : addresses) {
+    list.push_back(address.is_unspecified() ? std::string(unspecified_text) : to_string(address));
   }
   return list;
 }

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "wire/ip_address.h"
 #include "wire/ipv4.h"
 
 namespace tributary::control {
@@ -31,13 +32,14 @@ struct TreePart {
   std::uint16_t workers_below = 0;    // of these, under this switch
   std::uint16_t quorum = 0;           // workers that a result needs
   // The packets of each child, and of the parent, have to come from these addresses; unspecified:
-  // from anywhere.
-  std::vector<wire::Ipv4Address> child_addresses{};
-  wire::Ipv4Address parent_address{};
-  std::string engine{};                      // the protocol's name
-  std::vector<wire::Ipv4Address> members{};  // all workers by rank; none: the protocol does not ask
+  // from anywhere. Protocols that know hosts by 32 bits have addresses of IPv4 here, which stand
+  // for those of IPv6 that embed them.
+  std::vector<wire::IpAddress> child_addresses{};
+  wire::IpAddress parent_address{};
+  std::string engine{};                    // the protocol's name
+  std::vector<wire::IpAddress> members{};  // all workers by rank; none: the protocol does not ask
   // These members are behind each switch below, in the order of `children`.
-  std::vector<std::vector<wire::Ipv4Address>> racks{};
+  std::vector<std::vector<wire::IpAddress>> racks{};
   TreeSettings settings{};  // settings that are not named have their defaults
 
   friend bool operator==(const TreePart&, const TreePart&) = default;

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "control/tree_ports.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include "control/protocol_section.h"
+#include "control/text.h"
+#include "wire/embedding_prefix.h"
 
 namespace tributary::control {
 
@@ -28,14 +33,46 @@ bool find_tree_ports(const switching::SwitchConfig& config, const TreePortNames&
   return found;
 }
 
+namespace {
+
+// Engines know the unspecified address as one of IPv4.
+tl::expected<wire::Ipv4Address, std::string> as_engines_know(const wire::IpAddress& address) {
+  if (address.is_unspecified()) {
+    return wire::Ipv4Address{};
+  }
+  if (!address.is_v4()) {
+    return tl::unexpected(to_string(address) +
+                          " is to be written as the address of IPv4 that it "
+                          "embeds, " +
+                          to_string(wire::EmbeddingPrefix::embedded_in(address)));
+  }
+  return address.v4();
+}
+
+wire::IpAddress as_controllers_know(const wire::Ipv4Address& address) {
+  return address.is_unspecified() ? wire::IpAddress{} : wire::IpAddress(address);
+}
+
+}  // namespace
+
 tl::expected<engine::TreePlace, std::string> place_of(const TreePart& part,
                                                       const switching::SwitchConfig& config) {
   engine::TreePlace place{.job = part.job,
                           .group = part.group,
                           .workers = part.workers,
-                          .workers_below = part.workers_below,
-                          .child_addresses = part.child_addresses,
-                          .parent_address = part.parent_address};
+                          .workers_below = part.workers_below};
+  for (const auto& source : part.child_addresses) {
+    const auto address = as_engines_know(source);
+    if (!address) {
+      return tl::unexpected(address.error());
+    }
+    place.child_addresses.push_back(*address);
+  }
+  const auto parent_address = as_engines_know(part.parent_address);
+  if (!parent_address) {
+    return tl::unexpected(parent_address.error());
+  }
+  place.parent_address = *parent_address;
   for (const std::string& name : part.children) {
     const auto port = find_port(config, name);
     if (!port) {
@@ -59,8 +96,9 @@ TreePart part_of(const engine::TreePlace& place, const switching::SwitchConfig& 
                 .workers = place.workers,
                 .workers_below = place.workers_below,
                 .quorum = place.workers,
-                .child_addresses = place.child_addresses,
-                .parent_address = place.parent_address};
+                .parent_address = as_controllers_know(place.parent_address)};
+  std::ranges::transform(place.child_addresses, std::back_inserter(part.child_addresses),
+                         as_controllers_know);
   for (const PortIndex port : place.children) {
     part.children.push_back(config.ports[port].name);
   }

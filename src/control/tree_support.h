@@ -22,8 +22,10 @@ namespace tributary::control {
 struct TreeLimits {
   std::size_t trees_max = trees_per_job_max;  // of one job
   bool groups = true;                         // each tree has a multicast group of its own
-  bool members = false;  // switches are told the workers' addresses: each host has to have one
-  bool quorums = true;   // a result may lack workers
+  // Switches are told the workers' addresses, of either version of IP: each host has to have one.
+  // Others know hosts by 32 bits, and are told those that an address of IPv6 embeds.
+  bool members = false;
+  bool quorums = true;  // a result may lack workers
   // This setting of the protocol's table gives a switch room for trees.
   std::string_view memory = "packet_memory";
 

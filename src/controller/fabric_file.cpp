@@ -42,7 +42,7 @@ struct LinkText {
 struct HostText {
   std::string name;
   std::optional<PortReference> port;
-  wire::Ipv4Address address;
+  wire::IpAddress address;
   const toml::table* source = nullptr;
 };
 struct JobText {
@@ -117,7 +117,7 @@ class FabricReader {
     reader.name("name", sw.name);
     reader.text("control", point.socket, unix_path_max);
     reader.text("ssh", point.ssh);
-    reader.parsed("address", sw.address, control::parse_ipv4);
+    reader.parsed("address", sw.address, control::parse_ip);
     if (point.ssh.starts_with('-')) {
       reader.error("ssh", "`ssh` is no host", "for example ssh = \"root@leaf1\"");
     }
@@ -140,7 +140,7 @@ class FabricReader {
     reader.require({"name", "port"});
     reader.name("name", host.name);
     reader.parsed("port", host.port, control::parse_port_reference);
-    reader.parsed("address", host.address, control::parse_ipv4);
+    reader.parsed("address", host.address, control::parse_ip);
   }
 
   void read_job(Reader& reader) {
@@ -286,13 +286,25 @@ class FabricReader {
                          "a result of " + text.engine + " lacks no worker", "leave `share` out");
     }
     for (const auto& [name, where] : text.hosts) {
-      const auto at = host_index_.find(name);
-      if (limits.members && at != host_index_.end() &&
-          fabric_.topology.hosts[at->second].address.is_unspecified()) {
-        diagnostics_.error(where,
-                           "host `" + name + "` has no `address`, which " + text.engine + " needs",
-                           "add it to its [[host]]");
+      if (const auto at = host_index_.find(name); at != host_index_.end()) {
+        check_address(text, fabric_.topology.hosts[at->second], where);
       }
+    }
+  }
+
+  void check_address(const JobText& text, const Host& host, Position where) {
+    const auto known = wire::EmbeddingPrefix::embedded_in(host.address);
+    if (!text.support->limits.members) {
+      if (!host.address.is_unspecified() && !control::parse_ipv4(control::to_string(known))) {
+        diagnostics_.error(where,
+                           "host `" + host.name + "` has an `address` that embeds none of IPv4, " +
+                               "by which " + text.engine + " knows hosts",
+                           "number the hosts as in \"2001:db8:64::10.1.1.9\"");
+      }
+    } else if (host.address.is_unspecified()) {
+      diagnostics_.error(
+          where, "host `" + host.name + "` has no `address`, which " + text.engine + " needs",
+          "add it to its [[host]]");
     }
   }
 

@@ -5,6 +5,8 @@
 #include <iterator>
 #include <utility>
 
+#include "wire/embedding_prefix.h"
+
 namespace tributary::controller {
 namespace {
 
@@ -21,7 +23,7 @@ class Parts {
 
  private:
   std::uint16_t add(std::size_t sw, std::optional<std::string> parent,
-                    wire::Ipv4Address parent_address) {
+                    const wire::IpAddress& parent_address) {
     const std::size_t at = tree_.parts.size();
     TreePart part;
     part.job = job_.id;
@@ -36,7 +38,7 @@ class Parts {
     for (const std::size_t host : job_.hosts) {
       if (topology_.hosts[host].at.switch_index == sw) {
         part.children.push_back(topology_.hosts[host].at.port);
-        part.child_addresses.push_back(topology_.hosts[host].address);
+        part.child_addresses.push_back(known(topology_.hosts[host].address));
       }
     }
     if (job_.limits.members) {
@@ -47,16 +49,17 @@ class Parts {
     for (const auto& entry : parents_) {
       if (entry.second.to == sw) {
         part.children.push_back(*entry.second.far_port);
-        part.child_addresses.push_back(topology_.switches[entry.first].address);
+        part.child_addresses.push_back(known(topology_.switches[entry.first].address));
         const auto first = tree_.parts.size();
-        const auto below = add(entry.first, *entry.second.port, topology_.switches[sw].address);
+        const auto below =
+            add(entry.first, *entry.second.port, known(topology_.switches[sw].address));
         if (job_.limits.members) {
           part.racks.push_back(workers_of(first));
         }
         part.workers_below = static_cast<std::uint16_t>(part.workers_below + below);
       }
     }
-    const auto is_unknown = [](wire::Ipv4Address address) { return address.is_unspecified(); };
+    const auto is_unknown = [](const auto& address) { return address.is_unspecified(); };
     if (std::all_of(part.child_addresses.begin(), part.child_addresses.end(), is_unknown)) {
       part.child_addresses.clear();
     }
@@ -65,8 +68,14 @@ class Parts {
     return below;
   }
 
-  std::vector<wire::Ipv4Address> addresses_of(const std::vector<std::size_t>& hosts) const {
-    std::vector<wire::Ipv4Address> addresses;
+  // Returns what the job's protocol knows a host or switch by.
+  wire::IpAddress known(const wire::IpAddress& address) const {
+    const bool as_it_is = job_.limits.members || address.is_unspecified();
+    return as_it_is ? address : wire::IpAddress(wire::EmbeddingPrefix::embedded_in(address));
+  }
+
+  std::vector<wire::IpAddress> addresses_of(const std::vector<std::size_t>& hosts) const {
+    std::vector<wire::IpAddress> addresses;
     for (const std::size_t host : hosts) {
       addresses.push_back(topology_.hosts[host].address);
     }
@@ -74,7 +83,7 @@ class Parts {
   }
 
   // Returns the workers behind switches whose parts came from `first` on.
-  std::vector<wire::Ipv4Address> workers_of(std::size_t first) const {
+  std::vector<wire::IpAddress> workers_of(std::size_t first) const {
     std::vector<std::size_t> workers;
     std::copy_if(
         job_.hosts.begin(), job_.hosts.end(), std::back_inserter(workers), [&](std::size_t host) {

@@ -10,6 +10,7 @@
 
 #include "control/tree_part.h"
 #include "control/tree_support.h"
+#include "wire/ip_address.h"
 #include "wire/ipv4.h"
 
 namespace tributary::controller {
@@ -26,9 +27,9 @@ struct SwitchPort {
 
 struct Switch {
   std::string name;
-  std::string unusable;         // "does not answer": so trees may not lead through; empty: they may
-  std::size_t trees_max = 0;    // it has memory for so many
-  wire::Ipv4Address address{};  // source of what it sends; unspecified: unknown
+  std::string unusable;       // "does not answer": so trees may not lead through; empty: they may
+  std::size_t trees_max = 0;  // it has memory for so many
+  wire::IpAddress address{};  // source of what it sends; unspecified: unknown
 
   friend bool operator==(const Switch&, const Switch&) = default;
 };
@@ -45,8 +46,8 @@ struct Link {
 struct Host {
   std::string name;
   SwitchPort at;
-  std::string unusable;         // as Switch::unusable
-  wire::Ipv4Address address{};  // as Switch::address
+  std::string unusable;       // as Switch::unusable
+  wire::IpAddress address{};  // as Switch::address
 
   friend bool operator==(const Host&, const Host&) = default;
 };

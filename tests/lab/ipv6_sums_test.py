@@ -4,6 +4,7 @@
 import json
 import pathlib
 import subprocess
+import tempfile
 import unittest
 
 import support
@@ -119,6 +120,34 @@ class Ipv6Sums(unittest.TestCase):
         self.assertEqual(support.wrong(document), 0)
         self.assertLessEqual(set(self.lab.drops()), {"ip_not_for_us"})
         self.lab.assert_balanced(self)
+
+    def test_a_controller_places_jobs_of_such_hosts(self):
+        for number, algorithm in enumerate(("panama", "flare", "netreduce"), start=21):
+            with self.subTest(algorithm), tempfile.TemporaryDirectory() as directory:
+                file = pathlib.Path(directory) / "fabric.toml"
+                file.write_text(self.fabric(algorithm, number))
+                done = support.ctl("fabric", "apply", file, "--env", directory)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                told = (pathlib.Path(directory) / f"job-{number}.env").read_text().split()
+                document = self.run_ranks("-b", "4K", "-e", "256K", "-f", "8", "-n", "2",
+                                          environment=(*told, "TRIBUTARY_FALLBACK=error"))
+                self.assertEqual(support.wrong(document), 0)
+                self.assertEqual({row["algorithm"] for row in document["rows"]}, {algorithm})
+                removed = support.ctl("fabric", "remove", "--force", file)
+                self.assertEqual(removed.returncode, 0, removed.stderr)
+        self.lab.assert_balanced(self)
+
+    def fabric(self, algorithm: str, job: int) -> str:
+        sockets = self.lab.state["sockets"]
+        switches = "".join(f'[[switch]]\nname = "{name}"\ncontrol = "{sockets[name]}"\n'
+                           f'address = "{PREFIX}10.1.255.{number}"\n'
+                           for number, name in enumerate(("one", "two"), start=1))
+        hosts = "".join(f'[[host]]\nname = "{host}"\nport = "{switch}:{host}"\n'
+                        f'address = "{address(host)}"\n'
+                        for switch, behind in (("one", "ab"), ("two", "cd")) for host in behind)
+        return (f'version = 1\n{switches}[[link]]\na = "one:two"\nb = "two:one"\n{hosts}'
+                f'[[job]]\nid = {job}\nhosts = ["a", "b", "c", "d"]\n'
+                f'algorithm = "{algorithm}"\ntrees = 1\n')
 
     def test_the_hosts_ring_goes_by_ipv6(self):
         document = self.run_ranks("-b", "4K", "-e", "256K", "-f", "8", "-n", "1",

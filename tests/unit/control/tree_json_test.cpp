@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "control/text.h"
+
 namespace tributary::control {
 namespace {
 
@@ -14,10 +16,10 @@ using wire::Ipv4Address;
 // Returns a part with all members that a part can have.
 TreePart whole_part() {
   TreePart part{7, 2, Ipv4Address(239, 0, 0, 1), {"h1", "up"}, "root", 4, 3, 2, {}, {}, "flare"};
-  part.child_addresses = {Ipv4Address(10, 0, 0, 1), Ipv4Address{}};
+  part.child_addresses = {Ipv4Address(10, 0, 0, 1), wire::IpAddress{}};
   part.parent_address = Ipv4Address(10, 0, 0, 9);
-  part.members = {Ipv4Address(10, 0, 0, 1), Ipv4Address(10, 0, 0, 2)};
-  part.racks = {{Ipv4Address(10, 0, 0, 2)}, {}};
+  part.members = {Ipv4Address(10, 0, 0, 1), *parse_ip("fd00::2")};
+  part.racks = {{*parse_ip("fd00::2")}, {}};
   part.settings = {{"window", 16}};
   return part;
 }
@@ -66,7 +68,7 @@ TEST(TreeJson, SaysWhatIsWrongWithWhichTree) {
   EXPECT_THAT(complaint_about("group", "10.0.0.1"), HasSubstr("is to be a multicast address"));
   EXPECT_THAT(complaint_about("parent", 7), HasSubstr("the name of a port, or null"));
   EXPECT_THAT(complaint_about("parent", ""), HasSubstr("the name of a port, or null"));
-  EXPECT_THAT(complaint_about("parent_address", "nowhere"), HasSubstr("an IPv4 address"));
+  EXPECT_THAT(complaint_about("parent_address", "nowhere"), HasSubstr("an IP address"));
   EXPECT_THAT(complaint_about("racks", {"10.0.0.1"}), HasSubstr("a list of lists"));
   EXPECT_THAT(complaint_about("settings", {{"window", "16"}}), HasSubstr("an object of numbers"));
   EXPECT_THAT(complaint_about("sise", 7), HasSubstr("`sise` is not known"));

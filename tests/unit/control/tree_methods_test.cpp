@@ -177,7 +177,7 @@ TEST_F(TreeMethodsTest, what_makes_no_sense_is_refused) {
 
 TEST_F(TreeMethodsTest, a_tree_says_where_its_packets_come_from) {
   auto part = part_of(7, 0);
-  part.child_addresses = {wire::Ipv4Address(10, 1, 1, 2), wire::Ipv4Address{}};
+  part.child_addresses = {wire::Ipv4Address(10, 1, 1, 2), wire::IpAddress{}};
   part.parent_address = wire::Ipv4Address(10, 0, 0, 1);
   auto params = install({part});
   EXPECT_EQ(params["trees"][0]["child_addresses"], (json{"10.1.1.2", "0.0.0.0"}));

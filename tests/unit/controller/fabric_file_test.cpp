@@ -78,6 +78,17 @@ TEST(FabricFile, addresses_of_hosts_and_switches_are_for_those_who_check_sources
   EXPECT_EQ(fabric->topology.switches[1].address, wire::Ipv4Address(10, 0, 0, 2));
 }
 
+TEST(FabricFile, addresses_of_ipv6_embed_those_of_ipv4_where_the_engine_knows_these) {
+  const auto complaint_about = [](const std::string& address) {
+    return complaint("port = \"leaf1:h1\"\n",
+                     "port = \"leaf1:h1\"\naddress = \"" + address + "\"\n");
+  };
+  EXPECT_EQ(complaint_about("2001:db8:64::10.1.1.2"), "good");
+  EXPECT_THAT(complaint_about("2001:db8:64::1"),
+              HasSubstr("host `a` has an `address` that embeds none of IPv4, by which panama"));
+  EXPECT_THAT(complaint_about("leaf1"), HasSubstr("`leaf1` is not an IPv4 address"));
+}
+
 TEST(FabricFile, what_is_left_out_has_a_default) {
   auto text = replaced(good, "trees = 2\nshare = 0.5\n", "");
   text.erase(text.find("groups"), text.find("[[") - text.find("groups"));

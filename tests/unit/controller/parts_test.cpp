@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "fabrics.h"
+#include "wire/embedding_prefix.h"
 
 namespace tributary::controller {
 namespace {
@@ -77,7 +78,26 @@ TEST_F(PartsOfATree, SayFromWhereThePacketsOfNeighboursCome) {
   EXPECT_EQ(tree.parts[1].part.parent_address, Ipv4Address(10, 9, 0, 1));
   topology_.switches[1].address = Ipv4Address(10, 9, 0, 2);
   EXPECT_THAT(make().parts[0].part.child_addresses,
-              ElementsAre(Ipv4Address{}, Ipv4Address(10, 9, 0, 2)));
+              ElementsAre(wire::IpAddress{}, Ipv4Address(10, 9, 0, 2)));
+}
+
+// Trees know hosts by 32 bits, rings by their addresses.
+TEST_F(PartsOfATree, HaveAddressesOfIpv6AsTheEngineKnowsThem) {
+  constexpr auto prefix = wire::EmbeddingPrefix{0x20010db800640000, 0};
+  for (auto& host : topology_.hosts) {
+    host.address = prefix.embed(host.address.v4());
+  }
+  topology_.switches[2].address = prefix.embed(Ipv4Address(10, 9, 0, 1));
+  EXPECT_THAT(make().parts[1].part.child_addresses,
+              ElementsAre(Ipv4Address(10, 0, 0, 1), Ipv4Address(10, 0, 0, 2)));
+  EXPECT_EQ(make().parts[1].part.parent_address, Ipv4Address(10, 9, 0, 1));
+  job_.limits.members = true;
+  const auto& hosts = topology_.hosts;
+  EXPECT_THAT(make().parts[1].part.child_addresses,
+              ElementsAre(hosts[0].address, hosts[1].address));
+  EXPECT_EQ(make().parts[1].part.parent_address, topology_.switches[2].address);
+  EXPECT_THAT(make().parts[0].part.members,
+              ElementsAre(hosts[3].address, hosts[0].address, hosts[1].address));
 }
 
 TEST_F(PartsOfATree, NameTheWorkersByRankAndRackWhereTheEngineAsks) {

@@ -93,9 +93,9 @@ TEST(Placement, switches_are_told_where_their_childrens_packets_come_from) {
   topology.switches[0].address = address(101);
   topology.switches[2].address = address(103);
   const auto jobs = placed(topology, {job_of(7, {3, 1, 0, 2})});
-  using Addresses = std::vector<wire::Ipv4Address>;
+  using Addresses = std::vector<wire::IpAddress>;
   const auto& parts = jobs[0].trees[0].parts;
-  EXPECT_EQ(parts[0].part.child_addresses, (Addresses{address(101), wire::Ipv4Address{}}));
+  EXPECT_EQ(parts[0].part.child_addresses, (Addresses{address(101), wire::IpAddress{}}));
   EXPECT_EQ(parts[1].part.child_addresses, (Addresses{address(2), address(1)}));
   EXPECT_TRUE(parts[2].part.child_addresses.empty());
   EXPECT_TRUE(parts[0].part.parent_address.is_unspecified()) << "the root";
@@ -313,8 +313,8 @@ TEST(Placement, a_protocol_s_limits_hold) {
   EXPECT_EQ(root.engine, "some");
   EXPECT_EQ(root.settings, job.settings);
   const auto address = [](std::uint8_t last) { return wire::Ipv4Address(10, 0, 0, last); };
-  EXPECT_EQ(root.members, (std::vector{address(4), address(1), address(3)}));
-  using Rack = std::vector<wire::Ipv4Address>;
+  using Rack = std::vector<wire::IpAddress>;
+  EXPECT_EQ(root.members, (Rack{address(4), address(1), address(3)}));
   EXPECT_EQ(root.racks, (std::vector<Rack>{{address(1)}, {address(4), address(3)}}));
 }
 

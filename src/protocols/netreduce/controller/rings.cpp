@@ -28,10 +28,6 @@ constexpr Setting settings[] = {
 constexpr std::string_view setting_names[] = {settings[0].name, settings[1].name, settings[2].name};
 static_assert(std::size(setting_names) == std::size(settings));
 
-std::vector<wire::IpAddress> ip_addresses(const std::vector<wire::Ipv4Address>& addresses) {
-  return {addresses.begin(), addresses.end()};
-}
-
 // The error names the setting that is not known, or too large.
 tl::expected<void, std::string> read_settings(const control::TreeSettings& given,
                                               RingConfig& ring) {
@@ -62,7 +58,7 @@ tl::expected<RingConfig, std::string> ring_of(const TreePart& part) {
   const auto hosts = part.children.size() - part.racks.size();
   RingConfig ring;
   ring.id = part.job;
-  ring.members = ip_addresses(part.members);
+  ring.members = part.members;
   if (part.parent || !part.racks.empty()) {
     if (part.child_addresses.size() < hosts) {
       return tl::unexpected(std::string("`child_addresses` lacks those of the hosts"));
@@ -70,9 +66,7 @@ tl::expected<RingConfig, std::string> ring_of(const TreePart& part) {
     ring.local.assign(part.child_addresses.begin(),
                       part.child_addresses.begin() + static_cast<std::ptrdiff_t>(hosts));
   }
-  for (const auto& rack : part.racks) {
-    ring.racks.push_back(ip_addresses(rack));
-  }
+  ring.racks = part.racks;
   if (part.parent) {
     if (part.parent_address.is_unspecified()) {
       return tl::unexpected(

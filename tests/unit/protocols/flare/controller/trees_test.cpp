@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "protocols/flare/engine/config.h"
+#include "wire/embedding_prefix.h"
 
 namespace tributary::flare {
 namespace {
@@ -53,6 +54,12 @@ TEST(FlareTrees, WhatIsAddedIsListed) {
   EXPECT_EQ(tree.window, 32u);
   EXPECT_EQ(tree.aggregation(), Aggregation::tree);
   EXPECT_EQ(tree_support.list(config), std::vector{leaf()});
+}
+
+TEST(FlareTrees, AddressesOfIpv6AreThoseThatTheyEmbed) {
+  auto part = leaf();
+  part.parent_address = wire::EmbeddingPrefix{0x20010db800640000, 0}.embed({10, 0, 0, 9});
+  EXPECT_THAT(refusal(with_memory(8192), part), HasSubstr("embeds, 10.0.0.9"));
 }
 
 TEST(FlareTrees, SettingsHaveDefaults) {

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "protocols/netreduce/controller/rings.h"
 
+#include <algorithm>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "protocols/netreduce/engine/config.h"
+#include "wire/embedding_prefix.h"
 
 namespace tributary::netreduce {
 namespace {
@@ -97,6 +100,22 @@ TEST(Rings, one_rack_needs_no_names) {
   part.members = {host(3), host(4)};
   ASSERT_TRUE(ring_support.add(config, part));
   EXPECT_TRUE(config.protocols.get<NetReduceConfig>().rings[0].local.empty());
+}
+
+TEST(Rings, hosts_may_have_addresses_of_ipv6) {
+  const auto ipv6 = [](const wire::IpAddress& address) {
+    return wire::EmbeddingPrefix{0x20010db800640000, 0}.embed(address.v4());
+  };
+  auto part = leaf();
+  std::ranges::transform(part.members, part.members.begin(), ipv6);
+  std::ranges::transform(part.child_addresses, part.child_addresses.begin(), ipv6);
+  EXPECT_THAT(refusal(with_memory(1 << 16), part), HasSubstr("parent"));
+  part.parent_address = ipv6(part.parent_address);
+  auto config = with_memory(1 << 16);
+  ASSERT_TRUE(ring_support.add(config, part));
+  const auto& ring = config.protocols.get<NetReduceConfig>().rings[0];
+  EXPECT_EQ(ring.members, part.members);
+  EXPECT_EQ(ring.local, part.child_addresses);
 }
 
 TEST(Rings, what_does_not_fit_is_refused_with_advice) {
