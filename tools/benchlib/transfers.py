@@ -14,7 +14,7 @@ import threading
 import time
 
 _PORT = 18500
-_TIMEOUT_S = 30.0
+_TIMEOUT_S = 120.0  # it bounds a transfer that hangs, and does not judge how busy a machine is
 
 
 def serve() -> None:
