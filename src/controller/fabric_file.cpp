@@ -285,6 +285,9 @@ class FabricReader {
       diagnostics_.error(position_of(*text.source, "share"),
                          "a result of " + text.engine + " lacks no worker", "leave `share` out");
     }
+    if (!limits.members) {
+      check_switches(text);
+    }
     for (const auto& [name, where] : text.hosts) {
       if (const auto at = host_index_.find(name); at != host_index_.end()) {
         check_address(text, fabric_.topology.hosts[at->second], where);
@@ -292,10 +295,26 @@ class FabricReader {
     }
   }
 
+  // Tells whether a protocol that knows others by 32 bits knows this one.
+  static bool is_embedding(const wire::IpAddress& address) {
+    const auto embedded = wire::EmbeddingPrefix::embedded_in(address);
+    return address.is_unspecified() || control::parse_ipv4(control::to_string(embedded));
+  }
+
+  void check_switches(const JobText& text) {
+    for (const auto& sw : fabric_.topology.switches) {
+      if (!is_embedding(sw.address)) {
+        diagnostics_.error(position_of(*text.source, "id"),
+                           "switch `" + sw.name + "` has an `address` that embeds none of IPv4, " +
+                               "by which " + text.engine + " knows switches",
+                           "number the switches as in \"2001:db8:64::10.1.255.1\"");
+      }
+    }
+  }
+
   void check_address(const JobText& text, const Host& host, Position where) {
-    const auto known = wire::EmbeddingPrefix::embedded_in(host.address);
     if (!text.support->limits.members) {
-      if (!host.address.is_unspecified() && !control::parse_ipv4(control::to_string(known))) {
+      if (!is_embedding(host.address)) {
         diagnostics_.error(where,
                            "host `" + host.name + "` has an `address` that embeds none of IPv4, " +
                                "by which " + text.engine + " knows hosts",

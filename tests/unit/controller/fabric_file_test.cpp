@@ -87,6 +87,9 @@ TEST(FabricFile, addresses_of_ipv6_embed_those_of_ipv4_where_the_engine_knows_th
   EXPECT_THAT(complaint_about("2001:db8:64::1"),
               HasSubstr("host `a` has an `address` that embeds none of IPv4, by which panama"));
   EXPECT_THAT(complaint_about("leaf1"), HasSubstr("`leaf1` is not an IPv4 address"));
+  EXPECT_THAT(
+      complaint("ssh = \"root@leaf2\"\n", "ssh = \"root@leaf2\"\naddress = \"2001:db8:64::1\"\n"),
+      HasSubstr("switch `leaf2` has an `address` that embeds none of IPv4"));
 }
 
 TEST(FabricFile, what_is_left_out_has_a_default) {

@@ -121,21 +121,6 @@ void read(Reader& reader, SwitchDraft& out) {
   });
 }
 
-// A router takes no IPv6 by ports that have no address of it.
-std::optional<RingFault> find_route_fault(const RingConfig& ring,
-                                          const switching::SwitchConfig& config) {
-  const auto& ports = config.ports;
-  const bool is_possible =
-      ring.members.front().is_v4() || std::ranges::any_of(ports, [](const auto& port) {
-        return !port.is_routed() || port.address6;
-      });
-  return is_possible ? std::nullopt
-                     : std::optional(RingFault{
-                           "members", "a ring of IPv6, and no port of the switch takes IPv6",
-                           "give the members' ports an `address6`, or leave `address` out, so that "
-                           "they are bridged"});
-}
-
 void check(SwitchDraft& draft, Diagnostics& diagnostics) {
   auto& netreduce = draft.config.protocols.get<NetReduceConfig>();
   const auto& places = draft.drafts.get<Draft>();

@@ -85,7 +85,11 @@ tl::expected<void, std::string> add(switching::SwitchConfig& config, const TreeP
   }
   auto& netreduce = config.protocols.get<NetReduceConfig>();
   netreduce.rings.push_back(std::move(*ring));
-  if (const auto fault = find_fault(netreduce, netreduce.rings.size() - 1)) {
+  auto fault = find_fault(netreduce, netreduce.rings.size() - 1);
+  if (!fault) {
+    fault = find_route_fault(netreduce.rings.back(), config);
+  }
+  if (fault) {
     return tl::unexpected(fault->message + (fault->hint.empty() ? "" : " (" + fault->hint + ")"));
   }
   if (netreduce.slots() > netreduce.packet_memory) {
@@ -141,6 +145,20 @@ control::Environment environment(const control::JobTrees& job) {
 }
 
 }  // namespace
+
+std::optional<RingFault> find_route_fault(const RingConfig& ring,
+                                          const switching::SwitchConfig& config) {
+  const auto& ports = config.ports;
+  const bool is_possible =
+      ring.members.front().is_v4() || std::ranges::any_of(ports, [](const auto& port) {
+        return !port.is_routed() || port.address6;
+      });
+  return is_possible ? std::nullopt
+                     : std::optional(RingFault{
+                           "members", "a ring of IPv6, and no port of the switch takes IPv6",
+                           "give the members' ports an `address6`, or leave `address` out, so that "
+                           "they are bridged"});
+}
 
 bool are_one_ring(const RingConfig& a, const RingConfig& b) {
   return a.members == b.members && a.window == b.window && a.message_packets == b.message_packets &&

@@ -112,6 +112,8 @@ TEST(Rings, hosts_may_have_addresses_of_ipv6) {
   EXPECT_THAT(refusal(with_memory(1 << 16), part), HasSubstr("parent"));
   part.parent_address = ipv6(part.parent_address);
   auto config = with_memory(1 << 16);
+  EXPECT_THAT(refusal(config, part), HasSubstr("no port of the switch takes IPv6"));
+  config.ports.emplace_back();  // which is bridged
   ASSERT_TRUE(ring_support.add(config, part));
   const auto& ring = config.protocols.get<NetReduceConfig>().rings[0];
   EXPECT_EQ(ring.members, part.members);
