@@ -153,6 +153,9 @@ class Run {
 
 // Sums are not verified if nobody can tell which ranks they have.
 Result<void> find_out_what_to_check(Options& options, const Communicator& communicator) {
+  if (!options.may_lack_ranks()) {
+    return {};
+  }
   const auto partial = communicator.partial_results();
   if (options.check && options.must_check && !partial) {
     return tl::unexpected(

@@ -72,6 +72,8 @@ struct Options {
     return collective == Collective::allreduce || collective == Collective::reduce || is_sparse() ||
            is_sketched();
   }
+  // Tells whether results may lack ranks that are late, if the communicator allows it.
+  bool may_lack_ranks() const { return has_operator() && !is_sparse() && !is_sketched(); }
   bool is_sparse() const { return collective == Collective::sparse_allreduce; }
   bool is_sketched() const { return collective == Collective::sketched_allreduce; }
   // Returns the shape of vectors of so many elements, or no value if they are no matrices.

@@ -172,8 +172,8 @@ std::optional<Hierarchy> measured_hierarchy(const std::string& text) {
 
 // If a sum may lack machines, nobody can tell what it should be.
 bool can_be_verified(const Options& options) {
-  return !options.has_operator() || options.is_sparse() || options.is_sketched() ||
-         options.hierarchies.empty() || !may_be_partial(options.between_machines());
+  return !options.may_lack_ranks() || options.hierarchies.empty() ||
+         !may_be_partial(options.between_machines());
 }
 
 }  // namespace

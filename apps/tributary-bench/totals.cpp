@@ -75,6 +75,9 @@ Totals totals_of(CommunicatorStatistics own, std::span<const std::int64_t> sums,
   auto lowest = least.begin();
   for (const auto* part : parts_of(own)) {
     for (auto figure : *part) {
+      if (std::holds_alternative<std::string>(figure.value) && figure.merge != Merge::same) {
+        continue;  // texts of several ranks do not add up
+      }
       if (auto* const number = std::get_if<std::uint64_t>(&figure.value);
           number != nullptr && figure.merge != Merge::same) {
         *number = static_cast<std::uint64_t>(figure.merge == Merge::sum ? *sum++ : *lowest++);

@@ -253,7 +253,7 @@ FullPacket Communicator::full_packet() const {
   return state_->carrier ? state_->carrier->full_packet() : FullPacket{};
 }
 Result<std::vector<PartialResult>> Communicator::partial_results() const {
-  if (state_->machine && state_->may_lack_ranks()) {
+  if (state_->machine && !state_->only_ring && state_->may_lack_ranks()) {
     return fail(Error::Code::invalid_argument,
                 "ranks that share a machine are not told which machines a sum lacks; make a "
                 "communicator in which each rank stands for itself");
@@ -261,7 +261,7 @@ Result<std::vector<PartialResult>> Communicator::partial_results() const {
   using Partial = Result<std::vector<PartialResult>>;
   const bool may_be_carried = state_->carrier && !state_->only_ring;
   auto partial = may_be_carried ? state_->carrier->partial_results() : Partial{};
-  return partial && !state_->carried_last ? Partial{} : partial;
+  return partial.map([this](const auto& all) { return state_->last.seen(all); });
 }
 CommunicatorStatistics Communicator::statistics() const {
   return {state_->general_figures(), state_->carried()};

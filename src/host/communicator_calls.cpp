@@ -154,7 +154,7 @@ void Communicator::State::skip_whole(By by, const Call& call) {
 }
 
 Result<void> Communicator::State::run_carrier(const Call& call, const host::Deadline& until) {
-  carried_last = true;
+  last.carried = true;
   auto done = carrier->runner().run(call, until);
   if (const auto news = carrier->news()) {
     notify(host::LogLevel::warn, *news);

@@ -59,6 +59,18 @@ bool Communicator::State::may_tune() const {
          options.fallback == Fallback::allow && !may_lack_ranks();
 }
 
+std::vector<PartialResult> host::LastResult::seen(const std::vector<PartialResult>& partial) const {
+  std::vector<PartialResult> seen;
+  for (const auto& [begin, count, missing] : partial) {
+    const auto from = std::max(begin, first);
+    const auto to = std::min(begin + count, end);
+    if (carried && from < to) {
+      seen.push_back({from - first, to - from, missing});
+    }
+  }
+  return seen;
+}
+
 bool Communicator::State::may_lack_ranks() const {
   const auto& protocol = *host::protocol_of(options);
   return protocol.partial != nullptr && protocol.partial(options);

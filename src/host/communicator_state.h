@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -43,6 +44,17 @@ struct Elastic {
   std::shared_ptr<Member> member;
   MembershipPlace place;        // this rank's place in the communicator's membership
   CommunicatorOptions options;  // for the next membership, but for rank and world size
+};
+
+// The result of the last collective.
+struct LastResult {
+  bool carried = false;  // by the carrier
+  // The caller has these elements of it: a part, if it is a reduce-scatter.
+  std::size_t first = 0;
+  std::size_t end = std::numeric_limits<std::size_t>::max();
+
+  // Returns what of these lacks whom, by the numbers that the elements have for the caller.
+  std::vector<PartialResult> seen(const std::vector<PartialResult>& partial) const;
 };
 
 }  // namespace host
@@ -149,7 +161,7 @@ struct Communicator::State {
   template <typename Run>
   auto recorded(std::string_view what, host::By by, std::size_t bytes, Run run) {
     const auto began = journal ? host::Clock::now() : host::Time{};
-    carried_last = false;
+    last = {};
     auto done = run();
     if (journal) {
       const auto means = by == host::By::ring ? host::ring_algorithm : std::string_view(algorithm);
@@ -181,8 +193,8 @@ struct Communicator::State {
   std::uint64_t sketch_bytes_of_floats = 0;  // what they would have been as floats
   host::exact::Scratch scratch;
   host::sketch::Scratch sketch_scratch;
-  bool failed = false;             // the last collective has
-  bool carried_last = false;       // the carrier has carried the last collective
+  bool failed = false;  // the last collective has
+  host::LastResult last;
   std::uint64_t* pulse = nullptr;  // see show_progress()
   std::atomic<bool> aborted = false;
   host::Limit limit;  // of the request that is carried out

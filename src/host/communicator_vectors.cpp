@@ -44,6 +44,7 @@ By Communicator::State::means_for_sparse() const {
 }
 
 Result<SparseElements> Communicator::State::run_sparse(const SparseBuffers& buffers) {
+  last = {};
   if (auto checked = host::check(buffers); !checked) {
     refuse_sparse(buffers.count);
     return tl::make_unexpected(checked.error());
@@ -95,6 +96,7 @@ void Communicator::State::refuse_sparse(std::size_t count) {
 
 Result<void> Communicator::State::run_sketched(const host::sketch::Vectors& vectors,
                                                GradientSketch& sketch) {
+  last = {};
   const auto checked = is_late() ? not_begun(sketched_name)
                                  : host::sketch::check(vectors, sketch, options.world_size);
   const auto count = sketch.count();  // that of all ranks, also where a vector is too short

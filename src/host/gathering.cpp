@@ -9,7 +9,7 @@
 
 #include "host/call.h"
 #include "host/call_check.h"
-#include "host/communicator.h"
+#include "host/communicator_state.h"
 #include "host/text.h"
 #include "wire/element.h"
 
@@ -89,6 +89,8 @@ Result<void> Communicator::reduce_scatter(const void* in, void* out, std::size_t
     if (mine != 0) {
       std::memcpy(out, results.data() + rank() * mine, mine);
     }
+    state_->last.first = rank() * count;
+    state_->last.end = state_->last.first + count;
   });
 }
 

@@ -211,9 +211,20 @@ TEST_F(BenchOptions, SumsThatMayLackMachinesAreNotVerified) {
   auto hierarchy = between;
   hierarchy.insert(hierarchy.end(), {"--hierarchy", "tencent"});
   EXPECT_STREQ(checks(hierarchy, "allreduce"), "no");
-  EXPECT_STREQ(checks(hierarchy, "broadcast"), "yes") << "nothing is added";
   hierarchy.insert(hierarchy.end(), {"-c", "1"});
   EXPECT_STREQ(checks(hierarchy, "allreduce"), "refused");
+}
+
+TEST_F(BenchOptions, OnlySumsOfWholeVectorsMayLackRanks) {
+  const auto may = [](const char* collective) {
+    return parse({"--trees", "239.0.0.1", "--algorithm", "panama"}, collective)
+        .options->may_lack_ranks();
+  };
+  EXPECT_TRUE(may("allreduce"));
+  EXPECT_TRUE(may("reduce"));
+  for (const auto* const other : {"broadcast", "barrier", "sparse_allreduce"}) {
+    EXPECT_FALSE(may(other)) << other;
+  }
 }
 
 TEST_F(BenchOptions, HierarchiesAreNamed) {
@@ -263,7 +274,7 @@ TEST_F(BenchOptions, TheCommandLineGoesBeforeTheEnvironment) {
   EXPECT_EQ(communicator.encapsulation, wire::Encapsulation::ethernet);
   EXPECT_EQ(communicator.fallback, Fallback::allow);
   EXPECT_EQ(communicator.parameters.at("congestion_control"), "off");
-  EXPECT_FALSE(parsed.options->check);
+  EXPECT_TRUE(parsed.options->check);
 }
 
 TEST_F(BenchOptions, ADensityIsForSparseVectors) {

@@ -19,7 +19,8 @@ CommunicatorStatistics statistics(uint64_t packets) {
           {"trees",
            {{"ring", uint64_t{9}, Merge::same},
             {"window", packets + 3, Merge::least},
-            {"packets_sent", packets}},
+            {"packets_sent", packets},
+            {"missing_by_rank", "1:5"}},
            {{{"group", "239.0.0.1"}, {"window", 2.5}, {"timeouts", uint64_t{0}}},
             {{"group", "239.0.0.2"}, {"window", 0.0}, {"timeouts", packets}}}}};
 }
@@ -38,6 +39,8 @@ TEST(Totals, CountersAddUpOverRanks) {
   EXPECT_EQ(totals.all_ranks["window"], 6u) << "of which the least counts";
   EXPECT_EQ(totals.own.protocol, "trees");
   EXPECT_EQ(totals.own.figures["packets_sent"], 5u);
+  EXPECT_EQ(totals.all_ranks.find("missing_by_rank"), nullptr) << "texts do not add up";
+  EXPECT_EQ(totals.own.figures.value<std::string>("missing_by_rank"), "1:5");
 }
 
 TEST(Totals, LinesLeaveOutWhatIsNothing) {

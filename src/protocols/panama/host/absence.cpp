@@ -2,6 +2,7 @@
 #include "protocols/panama/host/absence.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace tributary::host {
@@ -15,20 +16,28 @@ constexpr std::size_t known_max = 4;
 class TagSearch {
  public:
   // `tags` are those of all ranks.
-  explicit TagSearch(std::vector<std::uint64_t> tags) : tags_(std::move(tags)) {
+  explicit TagSearch(std::vector<std::uint64_t> tags) : tags_(std::move(tags)) {}
+
+  // Returns the `count` ranks whose tags add up to `sum`, if there are any.
+  std::optional<PanamaAbsence::Ranks> find(std::uint64_t sum, std::size_t count) {
+    if (count == 1) {
+      return find_one(sum);
+    }
     for (std::uint32_t rank = 0; rank < tags_.size(); ++rank) {
       ranks_.emplace_back(tags_[rank], rank);
     }
     std::sort(ranks_.begin(), ranks_.end());
-  }
-
-  // Returns the `count` ranks whose tags add up to `sum`, if there are any.
-  std::optional<PanamaAbsence::Ranks> find(std::uint64_t sum, std::size_t count) {
-    found_.clear();
     return extend(sum, count, 0) ? std::optional(found_) : std::nullopt;
   }
 
  private:
+  // Needs no table, as it looks once.
+  std::optional<PanamaAbsence::Ranks> find_one(std::uint64_t tag) const {
+    const auto at = std::find(tags_.begin(), tags_.end(), tag);
+    const auto rank = static_cast<std::uint32_t>(at - tags_.begin());
+    return at == tags_.end() ? std::nullopt : std::optional(PanamaAbsence::Ranks{rank});
+  }
+
   // Tries all choices but for the last rank of each, whose tag is what the others leave.
   bool extend(std::uint64_t sum, std::size_t count, std::uint32_t from) {
     if (count == 1) {
@@ -88,6 +97,7 @@ std::optional<PanamaAbsence::Ranks> PanamaAbsence::find(const JobKey& key, const
   if (auto known = find_known(key, place, lacking, missing)) {
     return known;
   }
+  ++searches_;
   TagSearch search(panama_tags(key, place, world_size_));
   const auto present = world_size_ - missing;
   auto found =
@@ -117,7 +127,11 @@ std::optional<PanamaAbsence::Ranks> PanamaAbsence::find_known(const JobKey& key,
   const auto known = std::find_if(known_.begin(), known_.end(), [&](const Ranks& ranks) {
     return ranks.size() == missing && fits(ranks);
   });
-  return known == known_.end() ? std::nullopt : std::optional(*known);
+  if (known == known_.end()) {
+    return std::nullopt;
+  }
+  std::rotate(known_.begin(), known, std::next(known));
+  return known_.front();
 }
 
 }  // namespace tributary::host

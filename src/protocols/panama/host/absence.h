@@ -29,13 +29,16 @@ class PanamaAbsence {
   // Precondition: `missing` is less than the world size, and can be found.
   std::optional<Ranks> find(const JobKey& key, const PanamaPlace& place, std::uint64_t fingerprint,
                             std::uint32_t missing);
+  // Returns how often others were missing than before, so that they had to be searched for.
+  std::uint64_t searches() const { return searches_; }
 
  private:
   std::optional<Ranks> find_known(const JobKey& key, const PanamaPlace& place,
                                   std::uint64_t lacking, std::uint32_t missing);
 
   std::uint32_t world_size_;
-  std::deque<Ranks> known_;  // the ranks that were missing last; the same are late again and again
+  std::deque<Ranks> known_;  // who was missing last, the latest first: the same are late again
+  std::uint64_t searches_ = 0;
 };
 
 }  // namespace tributary::host

@@ -168,16 +168,16 @@ Verdict PanamaCollectives::take_result(const wire::PanamaHeader& header, wire::B
       header.elements.value() != chunks_.elements(chunks_.number(index, vid))) {
     return Verdict::mismatch;
   }
+  if (const auto verdict = tree.wants(vid); verdict != Verdict::taken) {
+    return verdict;  // so that nobody searches for who is missing in it
+  }
   auto missing = missing_in(header);
   if (!missing) {
     ++statistics_.fingerprint_rejections;
     return Verdict::taken;  // and counted
   }
   const bool partial = header.contributions.value() != job_.world_size();
-  const auto verdict = tree.take(vid, marked, header.wnd_cap.value(), partial, now);
-  if (verdict != Verdict::taken) {
-    return verdict;
-  }
+  tree.take(vid, marked, header.wnd_cap.value(), partial, now);
   deadline_.progress(now);
   keep(header, payload);
   // Whoever contributed to this has begun, and so was done with the collective before.
@@ -188,7 +188,7 @@ Verdict PanamaCollectives::take_result(const wire::PanamaHeader& header, wire::B
   statistics_.results_partial += partial ? 1 : 0;
   statistics_.contributions_missing += job_.world_size() - header.contributions.value();
   note_missing(chunks_.number(index, vid), std::move(*missing));
-  return verdict;
+  return Verdict::taken;
 }
 
 void PanamaCollectives::note_missing(std::size_t packet, PanamaAbsence::Ranks ranks) {

@@ -95,8 +95,7 @@ void PanamaTree::repeat(std::uint32_t vid) {
   }
 }
 
-Verdict PanamaTree::take(std::uint32_t vid, bool marked, std::uint32_t cap, bool partial,
-                         Time now) {
+Verdict PanamaTree::wants(std::uint32_t vid) const {
   if (vid >= packets_) {
     return Verdict::mismatch;
   }
@@ -106,10 +105,11 @@ Verdict PanamaTree::take(std::uint32_t vid, bool marked, std::uint32_t cap, bool
   if (vid - base_ >= entries_.size()) {
     return Verdict::early;
   }
+  return entry(vid).done ? Verdict::duplicate : Verdict::taken;
+}
+
+void PanamaTree::take(std::uint32_t vid, bool marked, std::uint32_t cap, bool partial, Time now) {
   auto& mine = entry(vid);
-  if (mine.done) {
-    return Verdict::duplicate;
-  }
   mine.done = true;
   note_absence(mine, partial);
   window_.result(marked, cap, next_ < packets_);
@@ -119,7 +119,6 @@ Verdict PanamaTree::take(std::uint32_t vid, bool marked, std::uint32_t cap, bool
   timer_from_ = now;
   expirations_ = 0;
   lag_ = {};
-  return Verdict::taken;
 }
 
 // If only repeats bring results, the others have gone on without this rank: unasked, no switch

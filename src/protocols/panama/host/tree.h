@@ -35,9 +35,11 @@ class PanamaTree {
   // this rank has caught up.
   std::optional<Sending> next(Time now);
 
-  // Takes a sound result. `cap` is the memory that switches have for packets of this tree;
-  // `partial` means that somebody is missing in the result.
-  Verdict take(std::uint32_t vid, bool marked, std::uint32_t cap, bool partial, Time now);
+  // Tells whether a result of that packet is wanted; if not, why.
+  Verdict wants(std::uint32_t vid) const;
+  // Takes a sound result that is wanted. `cap` is the memory that switches have for packets of this
+  // tree; `partial` means that somebody is missing in the result.
+  void take(std::uint32_t vid, bool marked, std::uint32_t cap, bool partial, Time now);
 
   Time deadline() const {
     return waiting() ? timer_from_ + rtt_.timeout(expirations_) + lag_ : never;

@@ -69,6 +69,7 @@ TEST(PanamaAbsence, FollowsFromPacketToPacketWhoIsMissing) {
     const Ranks missing = vid % 3 == 0 ? Ranks{2} : vid % 3 == 1 ? Ranks{3, 9} : Ranks{3, 10};
     EXPECT_EQ(found(absence, without(16, missing, place), missing.size(), place), missing);
   }
+  EXPECT_EQ(absence.searches(), 3u);
 }
 
 TEST(PanamaAbsence, AFingerprintOfNoRanksAsManyIsRefused) {

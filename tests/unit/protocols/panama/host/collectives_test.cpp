@@ -490,6 +490,27 @@ TEST(PanamaCollectives, APartialResultOfOtherRanksThanItCountsIsRefused) {
   EXPECT_EQ(model[0].statistics().fingerprint_rejections, 1u);
 }
 
+// A search takes time: nobody searches for who is missing in a result that is there already.
+TEST(PanamaCollectives, APartialResultThatCameBeforeIsNotLookedAt) {
+  ModelTree model({.ranks = 4, .quorum = 3});
+  Vectors vectors(4, 32, ElementType::i32, Operator::sum);
+  begin_all(model, vectors);
+  for (std::uint32_t rank = 0; rank < 3; ++rank) {
+    model.collect(rank);
+  }
+  while (model.queue().front().up) {
+    model.deliver();
+  }
+  auto again = model.queue().front();
+  again.header().fingerprint = again.header().fingerprint.value() + 1;
+  seal(again.header(), wire::Bytes(again.bytes).subspan(sizeof(wire::PanamaHeader)));
+  model.deliver();
+  const Arrival arrival{again.bytes, again.ecn};
+  model[0].receive({&arrival, 1}, model.now);
+  EXPECT_EQ(model[0].statistics().ignored[Verdict::duplicate], 1u);
+  EXPECT_EQ(model[0].statistics().fingerprint_rejections, 0u);
+}
+
 // Nothing tells who is missing then, as nobody has the time to try all choices.
 TEST(PanamaCollectives, OfManyRanksThatMayBeMissingNobodyIsNamed) {
   ModelTree model({.ranks = 30, .quorum = 15});

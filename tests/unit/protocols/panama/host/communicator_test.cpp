@@ -229,6 +229,15 @@ TEST(PanamaCommunicator, AShareOfTheRanksIsEnoughForASumOnly) {
         ASSERT_EQ(partial->size(), 1u);
         EXPECT_EQ(partial->front().count, 64u);
         EXPECT_EQ(partial->front().missing.size(), 1u);
+        std::vector<std::int32_t> all(48, 1);
+        std::vector<std::int32_t> own(16);
+        done = communicator.reduce_scatter(all.data(), own.data(), own.size(),
+                                           wire::ElementType::i32, wire::Operator::sum);
+        ASSERT_TRUE(done) << done.error().message;
+        const auto of_part = *communicator.partial_results();
+        ASSERT_EQ(of_part.size(), 1u);
+        EXPECT_EQ(of_part[0].first, 0u);
+        EXPECT_EQ(of_part[0].count, 16u);
         done = communicator.barrier();
         ASSERT_TRUE(done) << done.error().message;
         EXPECT_TRUE(communicator.partial_results()->empty()) << "the ring had the barrier";
