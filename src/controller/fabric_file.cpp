@@ -285,45 +285,34 @@ class FabricReader {
       diagnostics_.error(position_of(*text.source, "share"),
                          "a result of " + text.engine + " lacks no worker", "leave `share` out");
     }
-    if (!limits.members) {
-      check_switches(text);
+    for (const auto& sw : fabric_.topology.switches) {
+      check_address(text, "switch `" + sw.name + "`", sw.address, position_of(*text.source, "id"));
     }
     for (const auto& [name, where] : text.hosts) {
-      if (const auto at = host_index_.find(name); at != host_index_.end()) {
-        check_address(text, fabric_.topology.hosts[at->second], where);
+      const auto at = host_index_.find(name);
+      if (at == host_index_.end()) {
+        continue;
       }
-    }
-  }
-
-  // Tells whether a protocol that knows others by 32 bits knows this one.
-  static bool is_embedding(const wire::IpAddress& address) {
-    const auto embedded = wire::EmbeddingPrefix::embedded_in(address);
-    return address.is_unspecified() || control::parse_ipv4(control::to_string(embedded));
-  }
-
-  void check_switches(const JobText& text) {
-    for (const auto& sw : fabric_.topology.switches) {
-      if (!is_embedding(sw.address)) {
-        diagnostics_.error(position_of(*text.source, "id"),
-                           "switch `" + sw.name + "` has an `address` that embeds none of IPv4, " +
-                               "by which " + text.engine + " knows switches",
-                           "number the switches as in \"2001:db8:64::10.1.255.1\"");
-      }
-    }
-  }
-
-  void check_address(const JobText& text, const Host& host, Position where) {
-    if (!text.support->limits.members) {
-      if (!is_embedding(host.address)) {
+      const auto& host = fabric_.topology.hosts[at->second];
+      check_address(text, "host `" + name + "`", host.address, where);
+      if (limits.members && host.address.is_unspecified()) {
         diagnostics_.error(where,
-                           "host `" + host.name + "` has an `address` that embeds none of IPv4, " +
-                               "by which " + text.engine + " knows hosts",
-                           "number the hosts as in \"2001:db8:64::10.1.1.9\"");
+                           "host `" + name + "` has no `address`, which " + text.engine + " needs",
+                           "add it to its [[host]]");
       }
-    } else if (host.address.is_unspecified()) {
-      diagnostics_.error(
-          where, "host `" + host.name + "` has no `address`, which " + text.engine + " needs",
-          "add it to its [[host]]");
+    }
+  }
+
+  // Protocols that know others by 32 bits cannot know every address of IPv6.
+  void check_address(const JobText& text, const std::string& who, const wire::IpAddress& address,
+                     Position where) {
+    const auto embedded = wire::EmbeddingPrefix::embedded_in(address);
+    if (!text.support->limits.members && !address.is_unspecified() &&
+        !control::parse_ipv4(control::to_string(embedded))) {
+      diagnostics_.error(where,
+                         who + " has an `address` that embeds none of IPv4, by which " +
+                             text.engine + " would know it",
+                         "number it as in \"2001:db8:64::10.1.1.9\"");
     }
   }
 

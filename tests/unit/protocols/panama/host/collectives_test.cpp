@@ -470,16 +470,23 @@ TEST(PanamaCollectives, PartialResultsNameWhoIsMissing) {
   EXPECT_TRUE(model[0].partial_results().empty()) << "they are those of the last collective";
 }
 
+// Returns the first rank's result of what the first three ranks send, before it arrives.
+PanamaFlight& result_of_three(ModelTree& model, Vectors& vectors) {
+  begin_all(model, vectors);
+  for (std::uint32_t rank = 0; rank < 3; ++rank) {
+    model.collect(rank);
+  }
+  while (model.queue().front().up) {
+    model.deliver();
+  }
+  return model.queue().front();
+}
+
 // One rank twice in place of another, though as many are in the sum as the quorum needs.
 TEST(PanamaCollectives, APartialResultOfOtherRanksThanItCountsIsRefused) {
   ModelTree model({.ranks = 4, .quorum = 3});
   Vectors vectors(4, 16, ElementType::i32, Operator::sum);
-  begin_all(model, vectors);
-  for (std::uint32_t rank = 0; rank < 3; ++rank) {
-    model.collect(rank);
-    model.deliver();
-  }
-  auto& result = model.queue().front();
+  auto& result = result_of_three(model, vectors);
   const auto key = key_of_call(model[0].job().key, 0);
   const PanamaPlace place{.run = 0, .epoch = 0, .tree = 0, .vid = 0};
   result.header().fingerprint =
@@ -494,14 +501,7 @@ TEST(PanamaCollectives, APartialResultOfOtherRanksThanItCountsIsRefused) {
 TEST(PanamaCollectives, APartialResultThatCameBeforeIsNotLookedAt) {
   ModelTree model({.ranks = 4, .quorum = 3});
   Vectors vectors(4, 32, ElementType::i32, Operator::sum);
-  begin_all(model, vectors);
-  for (std::uint32_t rank = 0; rank < 3; ++rank) {
-    model.collect(rank);
-  }
-  while (model.queue().front().up) {
-    model.deliver();
-  }
-  auto again = model.queue().front();
+  auto again = result_of_three(model, vectors);
   again.header().fingerprint = again.header().fingerprint.value() + 1;
   seal(again.header(), wire::Bytes(again.bytes).subspan(sizeof(wire::PanamaHeader)));
   model.deliver();
@@ -529,12 +529,7 @@ TEST(PanamaCollectives, OfManyRanksThatMayBeMissingNobodyIsNamed) {
 TEST(PanamaCollectives, BelowTheQuorumNothingIsTaken) {
   ModelTree model({.ranks = 4, .quorum = 3});
   Vectors vectors(4, 16, ElementType::i32, Operator::sum);
-  begin_all(model, vectors);
-  for (std::uint32_t rank = 0; rank < 3; ++rank) {
-    model.collect(rank);
-    model.deliver();
-  }
-  auto& result = model.queue().front();
+  auto& result = result_of_three(model, vectors);
   result.header().contributions = 2;
   seal(result.header(), wire::Bytes(result.bytes).subspan(sizeof(wire::PanamaHeader)));
   model.deliver();
