@@ -41,10 +41,9 @@ tl::expected<wire::Ipv4Address, std::string> as_engines_know(const wire::IpAddre
     return wire::Ipv4Address{};
   }
   if (!address.is_v4()) {
-    return tl::unexpected(to_string(address) +
-                          " is to be written as the address of IPv4 that it "
-                          "embeds, " +
-                          to_string(wire::EmbeddingPrefix::embedded_in(address)));
+    const auto embedded = wire::EmbeddingPrefix::embedded_in(address);
+    return tl::unexpected("instead of " + to_string(address) +
+                          " write the address of IPv4 that it embeds, " + to_string(embedded));
   }
   return address.v4();
 }

@@ -15,6 +15,7 @@
 #include "control/socket_file.h"
 #include "control/toml_file.h"
 #include "controller/obstacles.h"
+#include "wire/embedding_prefix.h"
 
 namespace tributary::controller {
 namespace {

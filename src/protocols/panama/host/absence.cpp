@@ -8,7 +8,7 @@
 namespace tributary::host {
 namespace {
 
-// A search takes up to so many look-ups, a millisecond or two.
+// A search takes up to so many look-ups: a rank does not wait for it for long.
 constexpr std::uint64_t look_ups_max = 1 << 16;
 constexpr std::size_t known_max = 4;
 
