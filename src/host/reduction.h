@@ -39,8 +39,16 @@ class Reduction {
   bool has_input() const {
     return call_.collective != Collective::broadcast || call_.root == rank_;
   }
+  // Where the root of a broadcast has its elements, nobody may be allowed to write.
   bool wants_result() const {
-    return call_.collective != Collective::reduce || call_.root == rank_;
+    switch (call_.collective) {
+      case Collective::reduce:
+        return call_.root == rank_;
+      case Collective::broadcast:
+        return call_.root != rank_;
+      default:
+        return true;
+    }
   }
 
  private:

@@ -38,6 +38,8 @@ TEST_F(ChunksTest, OnlyTheRootOfABroadcastHasSomethingToSay) {
   EXPECT_EQ(root.contribution(1, zeros_).data(), in_.data() + 64);
   EXPECT_EQ(other.contribution(1, zeros_).data(), zeros_.data());
   EXPECT_EQ(other.contribution(1, zeros_).size(), 16u);
+  EXPECT_FALSE(root.wants_result());
+  EXPECT_TRUE(other.wants_result());
 }
 
 TEST_F(ChunksTest, ABarrierIsOnePacketWithoutElements) {

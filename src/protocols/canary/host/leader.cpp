@@ -233,8 +233,10 @@ void CanaryLeader::store(const Slot& slot) {
   if (in.empty()) {
     return;
   }
-  if (!state_.blocks.data_goes_up()) {
-    std::memmove(out.data(), in.data(), in.size());
+  if (!state_.blocks.data_goes_up()) {  // of a broadcast, whose root may not write its elements
+    if (out.data() != in.data()) {
+      std::memmove(out.data(), in.data(), in.size());
+    }
     return;
   }
   auto* const sum = accumulator(slot);
