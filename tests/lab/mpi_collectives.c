@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 // In bytes, as the test sets it; vectors are smaller, as large, and larger.
@@ -499,6 +500,27 @@ static void check_bcast(MPI_Comm comm, int count) {
   free(vector);
 }
 
+// The root's elements are where nobody may write. Of packets, the last one is short.
+static void check_bcast_of_read_only_memory(MPI_Comm comm) {
+  enum { BYTES = 20480 };
+  char* memory = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) {
+    abort();
+  }
+  for (int bytes = BYTES - 300; bytes <= BYTES; bytes += 20) {
+    bool right = true;
+    memset(memory, world_rank == 1 ? bytes % 100 : -1, BYTES);
+    mprotect(memory, BYTES, world_rank == 1 ? PROT_READ : PROT_READ | PROT_WRITE);
+    MPI_Bcast(memory, bytes, MPI_BYTE, 1, comm);
+    mprotect(memory, BYTES, PROT_READ | PROT_WRITE);
+    for (int i = 0; i < BYTES; ++i) {
+      right = right && memory[i] == (world_rank == 1 || i < bytes ? bytes % 100 : -1);
+    }
+    expect(right, "bcast", "MPI_BYTE", "of memory that is read only", bytes);
+  }
+  munmap(memory, BYTES);
+}
+
 static void check_intercommunicator(void) {
   MPI_Comm half, both;
   int rank;
@@ -634,6 +656,7 @@ static void check_all(void) {
   check_derived(MPI_COMM_WORLD);
   check_bcast(MPI_COMM_WORLD, 5);
   check_bcast(MPI_COMM_WORLD, 50000);
+  check_bcast_of_read_only_memory(MPI_COMM_WORLD);
   check_overlap(MPI_COMM_WORLD);
   check_communicators();
   check_intercommunicator();
@@ -709,6 +732,26 @@ static void* fail_without_the_last_rank(void* context) {
   return NULL;
 }
 
+// Open MPI's own iallreduces come between those of the program, on each rank at another place.
+static void duplicate_without_blocking(void) {
+  enum { TIMES = 50, LARGE = 5000 };
+  check_allreduce(&ints, MPI_SUM, "MPI_SUM", LARGE, MPI_COMM_WORLD);
+  for (int i = 0; i < TIMES; ++i) {
+    MPI_Comm same;
+    MPI_Request request;
+    MPI_Comm_idup(MPI_COMM_WORLD, &same, &request);
+    for (int looks = 0; world_rank % 2 == 1 && looks < 200; ++looks) {
+      int any;
+      MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &any, MPI_STATUS_IGNORE);
+    }
+    check_allreduce(&ints, MPI_MAX, "MPI_MAX", 1, MPI_COMM_WORLD);
+    check_allreduce(&ints, MPI_MAX, "MPI_MAX", LARGE, MPI_COMM_WORLD);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    check_allreduce(&ints, MPI_MAX, "MPI_MAX", 1, same);
+    MPI_Comm_free(&same);
+  }
+}
+
 // The last rank goes to MPI_Finalize, and the others are in a collective.
 static void leave_the_others_in_one(void) {
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
@@ -743,6 +786,8 @@ int main(int argc, char** argv) {
     check_all();
   } else if (strcmp(scene, "uneven") == 0) {
     check_uneven_reduce_scatter(&ints, MPI_SUM, "MPI_SUM", 20000, MPI_COMM_WORLD);
+  } else if (strcmp(scene, "idup") == 0) {
+    duplicate_without_blocking();
   } else if (strcmp(scene, "wrong") == 0) {
     give_wrong_arguments();
   } else if (strcmp(scene, "late") == 0) {

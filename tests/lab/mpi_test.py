@@ -18,6 +18,8 @@ RANKS = 4
 HPCC_INPUT = pathlib.Path("/usr/share/doc/hpcc/examples/_hpccinf.txt")
 # Debian's Python, for which its mpi4py is.
 PYTHON = "/usr/bin/python3"
+# The directory test of mpi4py's source, of which Debian's package has nothing.
+TESTS_OF_MPI4PY = pathlib.Path(os.environ.get("TRIBUTARY_TESTS_OF_MPI4PY", ""))
 # Open MPI's own operators for AVX saturate where sums of 8 and 16 bits have to wrap.
 RIGHT_SUMS = {"OMPI_MCA_op": "^avx"}
 
@@ -65,6 +67,10 @@ class OfOurOwn(InALab):
         # both sides of one between groups, within which Open MPI reduces by a duplicate of theirs.
         self.assertEqual(len(self.jobs_of(said, "MPI COMMUNICATOR .*")), 11, said)
         self.lab.assert_balanced(self)
+
+    def test_duplicates_without_blocking(self):
+        said = self.check(self.mpirun(PROGRAM, "idup", OMPI_MCA_coll_tributary_threshold="1"))
+        self.assert_the_switch_added(self.jobs_of(said, "MPI_COMM_WORLD")[0])
 
     def test_parts_of_different_sizes_are_carried(self):
         self.assert_the_switch_added(
@@ -251,6 +257,19 @@ class OfOthers(InALab):
         said = self.check(done)
         self.assertEqual(done.stdout.count("right"), RANKS, done.stdout)
         self.assert_the_switch_added(self.jobs_of(said, "MPI_COMM_WORLD")[0])
+
+    def test_the_tests_of_mpi4py(self):
+        """They use small vectors, so these are carried from 1 byte on."""
+        tests = sorted(TESTS_OF_MPI4PY.glob("test_cco_*.py"))
+        if "TRIBUTARY_TESTS_OF_MPI4PY" not in os.environ:
+            self.skipTest("needs TRIBUTARY_TESTS_OF_MPI4PY, the directory test of mpi4py's source")
+        self.assertTrue(tests, f"{TESTS_OF_MPI4PY} has no test_cco_*.py")
+        for test in tests:
+            with self.subTest(test=test.name):
+                done = self.mpirun(PYTHON, test, "-v", limit_s=5 * int(support.PATIENCE_S),
+                                   OMPI_MCA_coll_tributary_threshold="1")
+                said = self.check(done)
+                self.assertEqual(len(re.findall(r"^OK( \(|$)", said, re.MULTILINE)), RANKS, said)
 
 
 # In a host, under its name. UCX looks interfaces up in /sys, which shows those of who mounted it.

@@ -29,6 +29,12 @@ static int allreduce(const void* in, void* out, int count, struct ompi_datatype_
                                     mine->below.coll_allreduce_module);
 }
 
+/* Open MPI's own, of one int, while it duplicates a communicator without blocking. It posts them
+ * when it looks at messages, so on each rank at another place between the program's calls. */
+static bool may_be_its_own(int count, struct ompi_datatype_t* type) {
+  return tributary_mpi_bytes(type, count) <= sizeof(int);
+}
+
 /* Must not wait for other ranks, as creating a communicator does: the next blocking call does. */
 static int iallreduce(const void* in, void* out, int count, struct ompi_datatype_t* type,
                       struct ompi_op_t* op, struct ompi_communicator_t* comm,
@@ -37,7 +43,8 @@ static int iallreduce(const void* in, void* out, int count, struct ompi_datatype
   struct tributary_mpi_elements elements;
   tributary_request* posted = NULL;
   tributary_result result;
-  if (!tributary_mpi_carries_reduction(&mine->team, count, type, op, false) ||
+  if (may_be_its_own(count, type) ||
+      !tributary_mpi_carries_reduction(&mine->team, count, type, op, false) ||
       !tributary_mpi_elements_of(type, op, &elements)) {
     return mine->below.coll_iallreduce(in, out, count, type, op, comm, request,
                                        mine->below.coll_iallreduce_module);
