@@ -116,10 +116,52 @@ def layouts() -> None:
     dist.all_reduce(leaf.detach())
     assert leaf.tolist() == [2, 2, 2]
     dist.all_reduce(torch.ones(0))
+    # What is conjugated or negated is so by a bit, and not in memory.
+    turned = torch.tensor([1 + 2j, 3 - 1j])
+    got = turned.conj() if rank == 0 else torch.zeros(2, dtype=turned.dtype)
+    dist.broadcast(got, src=0)
+    assert got.tolist() == [1 - 2j, 3 + 1j]
+    every = [torch.zeros(1), torch.zeros(1)]
+    dist.all_gather(every, torch.tensor([1 + 2j]).conj().imag)
+    assert [one.item() for one in every] == [-2, -2]
     # Sparse ones go by gloo, which has them.
     sparse = torch.sparse_coo_tensor([[rank]], [1.0], (4,))
     expect_carried(0, lambda: dist.all_reduce(sparse))
     assert sparse.to_dense().tolist() == [1, 1, 0, 0]
+
+
+def inference() -> None:
+    """Results are put into tensors of that mode, too."""
+    start()
+    rank, size = dist.get_rank(), dist.get_world_size()
+    with torch.inference_mode():
+        every = [torch.zeros(3) for _ in range(size)]
+        dist.all_gather(every, torch.full((3,), float(rank)))
+        assert [one[0].item() for one in every] == list(range(size))
+        mean = torch.full((3,), float(rank))
+        dist.all_reduce(mean, dist.ReduceOp.AVG)
+        assert mean.tolist() == [(size - 1) / 2] * 3
+        turned = torch.ones(2, 3).t()
+        dist.all_reduce(turned)
+        assert (turned == size).all()
+        objects = [None] * size
+        dist.all_gather_object(objects, rank)
+        assert objects == list(range(size))
+
+
+def own_name_is_a_loopback_address() -> None:
+    """As Debian's /etc/hosts has it: the address is another one, where the machine has one."""
+    import socket
+
+    import tributary.torch
+    real = socket.getaddrinfo
+    socket.getaddrinfo = lambda host, *more, **named: real(
+        {"node0": "127.0.1.1"}.get(host, host), *more, **named)
+    elsewhere = tributary.torch._address_towards(tributary.torch._ELSEWHERE)
+    for master, expected in (("node0", elsewhere or "127.0.0.1"), ("localhost", "127.0.0.1"),
+                             ("127.0.0.1", "127.0.0.1")):
+        os.environ["MASTER_ADDR"] = master
+        assert tributary.torch._local_address() == expected, (master, tributary.torch._local_address())
 
 
 def other_collectives() -> None:
@@ -405,8 +447,9 @@ def left_in_disorder() -> None:
 
 
 CASES = {function.__name__: function for function in (
-    reductions, layouts, other_collectives, several_in_flight, groups, ddp, hooks, loose_training,
-    refused_loose_training, a_rank_dies, late_ranks_time_out, late_sketches_time_out, refused, left_in_disorder)}
+    reductions, layouts, inference, own_name_is_a_loopback_address, other_collectives, several_in_flight,
+    groups, ddp, hooks, loose_training, refused_loose_training, a_rank_dies, late_ranks_time_out,
+    late_sketches_time_out, refused, left_in_disorder)}
 SIZES = {"groups": 4}
 
 

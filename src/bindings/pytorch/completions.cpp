@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "bindings/pytorch/completions.h"
 
-#include <ATen/core/grad_mode.h>
+#include <c10/core/InferenceMode.h>
 #include <stdexcept>
 #include <utility>
 
@@ -25,7 +25,8 @@ tributary_result wait_for_all(Operation& operation, std::string& reason) {
 
 std::exception_ptr taken(const Operation& operation) {
   try {
-    const at::NoGradGuard no_grad;
+    // Results may go into tensors that were made in it; others may be written in it, too.
+    const c10::InferenceMode inference;
     operation.take_results();
     return nullptr;
   } catch (...) {

@@ -23,7 +23,8 @@ void expect_cpu(const at::Tensor& tensor, const char* collective) {
 
 at::Tensor flattened(const at::Tensor& tensor) {
   const at::NoGradGuard no_grad;
-  return tensor.contiguous();
+  // A tensor may be conjugated or negated by a bit of its own, which its memory does not show.
+  return tensor.contiguous().resolve_conj().resolve_neg();
 }
 
 std::size_t bytes_of(const at::Tensor& tensor) {

@@ -11,6 +11,7 @@ docs/operate/pytorch.md has the rest.
 
 import atexit
 import fcntl
+import ipaddress
 import os
 import secrets
 import socket
@@ -165,7 +166,11 @@ def _of_tributary(group) -> ProcessGroupTributary:
 def _local_address() -> str | None:
     """This machine's, where it sends what goes to the other ranks: the one towards MASTER_ADDR."""
     master = os.environ.get("MASTER_ADDR")
-    return _address_towards(master) if master else None
+    address = _address_towards(master) if master else None
+    if address and master != "localhost" and address != master and ipaddress.ip_address(address).is_loopback:
+        # A machine may know its own name as an address where nobody else reaches it (Debian's 127.0.1.1).
+        return _address_towards(_ELSEWHERE) or address
+    return address
 
 
 def _address_of(interface: str | None) -> str | None:
