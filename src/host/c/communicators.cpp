@@ -4,6 +4,7 @@
 #include <optional>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "host/c/border.h"
@@ -75,6 +76,13 @@ std::vector<std::uint32_t> part_of(const std::vector<Wish>& wishes, std::int64_t
   }
   std::ranges::stable_sort(part, {}, [&](std::uint32_t rank) { return wishes[rank].key; });
   return part;
+}
+
+// Returns null where there is no such figure, or it is none of these.
+const std::uint64_t* whole_number(const CommunicatorStatistics& all, const char* name) {
+  const auto* const general = all.general.find(name);
+  const auto* const figure = general == nullptr ? all.carried.figures.find(name) : general;
+  return figure == nullptr ? nullptr : std::get_if<std::uint64_t>(&figure->value);
 }
 
 Result<void> gather_by(tributary_comm& comm, const void* in, void* out, std::size_t bytes) {
@@ -326,10 +334,11 @@ tributary_result tributary_comm_statistic(tributary_comm* comm, const char* name
     const auto counted = [](const Communicator& communicator) { return communicator.statistics(); };
     return comm->stream->between_collectives(counted).and_then(
         [&](const CommunicatorStatistics& all) -> Result<void> {
-          if (all.general.find(name) == nullptr && all.carried.figures.find(name) == nullptr) {
-            return invalid("nothing is counted by the name of " + std::string(name));
+          const auto* const number = whole_number(all, name);
+          if (number == nullptr) {
+            return invalid("no whole number is counted by the name of " + std::string(name));
           }
-          *value = all[name];
+          *value = *number;
           return {};
         });
   });

@@ -75,13 +75,15 @@ struct tributary_gradient_exchange {
   tributary_gradient_exchange(const tributary_gradient_exchange&) = delete;
   tributary_gradient_exchange& operator=(const tributary_gradient_exchange&) = delete;
 
+  // From now on the communicator ends with its handle.
   void give_back() {
     if (std::exchange(has_communicator, false)) {
       stream->take_back();
+      stream.reset();
     }
   }
 
-  const std::shared_ptr<tributary::host::Stream> stream;
+  std::shared_ptr<tributary::host::Stream> stream;  // null once the communicator was given back
   const std::size_t layers;
   std::optional<tributary::GradientExchange> exchange;  // once it is made
   bool has_communicator = false;

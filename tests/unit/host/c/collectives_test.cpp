@@ -205,6 +205,7 @@ TEST(CCollectives, AGroupTravelsAsOne) {
     std::uint64_t calls = 0;
     ASSERT_EQ(tributary_comm_statistic(comm, "collectives_by_ring", &calls), TRIBUTARY_SUCCESS);
     EXPECT_EQ(calls, 2u);
+    EXPECT_EQ(tributary_comm_statistic(comm, "plan", &calls), TRIBUTARY_INVALID_ARGUMENT);
   });
 }
 

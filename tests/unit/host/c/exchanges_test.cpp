@@ -221,6 +221,36 @@ TEST(CExchange, OutlivesTheHandleOfItsCommunicator) {
   });
 }
 
+TEST(CExchange, LeavesTheEndOfTheCommunicatorToItsHandle) {
+  Gatherers meeting(2);
+  run_ranks(2, [&](std::uint32_t rank) {
+    Gatherers::Seat seat{&meeting, rank};
+    tributary_comm* comm = nullptr;
+    ASSERT_EQ(tributary_comm_create_with(&comm, c_options(rank).get(), rank, 2,
+                                         Gatherers::allgather, &seat),
+              TRIBUTARY_SUCCESS)
+        << tributary_last_error();
+    CReplica own;
+    const auto exchange = c_exchange(comm, own, c_exchange_options(TRIBUTARY_BSP));
+    ASSERT_EQ(tributary_gradient_exchange_close(exchange.get()), TRIBUTARY_SUCCESS);
+    if (rank == 1) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    }
+    std::vector<float> values(1000, 1);
+    tributary_request* request = nullptr;
+    ASSERT_EQ(tributary_iallreduce(comm, values.data(), values.data(), values.size(), TRIBUTARY_F32,
+                                   TRIBUTARY_SUM, &request),
+              TRIBUTARY_SUCCESS);
+    tributary_request_free(&request);
+    tributary_comm_destroy(comm);
+    EXPECT_EQ(values, std::vector<float>(1000, 2));
+    std::uint64_t iterations = 1;
+    EXPECT_EQ(tributary_gradient_exchange_statistic(exchange.get(), "iterations", &iterations),
+              TRIBUTARY_SUCCESS);
+    EXPECT_EQ(iterations, 0u);
+  });
+}
+
 TEST(CExchange, EndsWhereASumCannotBeApplied) {
   run_c_world(2, [](tributary_comm* comm) {
     CReplica own;
