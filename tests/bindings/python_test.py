@@ -5,6 +5,7 @@
 import array
 import asyncio
 import concurrent.futures
+import contextlib
 import datetime
 import gc
 import inspect
@@ -15,6 +16,7 @@ import subprocess
 import sys
 import threading
 import time
+import weakref
 
 import ranks
 
@@ -192,6 +194,67 @@ def abandoned_requests() -> None:
         comm.barrier()
         comm.barrier()
         busy.extend(b"x")
+
+
+def buffers_with_finalizers() -> None:
+    """What Python does when a buffer goes may be the next call."""
+    with tributary.Communicator() as comm:
+        def post() -> None:
+            if not comm.closed:
+                comm.iallreduce(numpy.ones(3))
+
+        for _ in range(64):
+            vector = numpy.ones(COUNT)
+            weakref.finalize(vector, post)
+            comm.iallreduce(vector)
+        del vector
+        comm.barrier()
+        comm.iallreduce(numpy.ones(3))
+        comm.barrier()
+
+
+def closing_is_aborted() -> None:
+    """By another thread, or by a signal whose handler raises."""
+    for how in (lambda comm: comm.abort(), lambda _: os.kill(os.getpid(), signal.SIGINT)):
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        with tributary.Communicator(stall_timeout=ranks.PATIENCE_S) as signal_of_0:
+            comm = signal_of_0.split(0)
+            if comm.rank == 1:
+                signal_of_0.barrier()
+                raised(tributary.Error, lambda: comm.allreduce(numpy.ones(LONG)))
+                continue
+            request = comm.iallreduce(numpy.ones(LONG))
+            threading.Timer(0.3, how, (comm,)).start()
+            with contextlib.suppress(KeyboardInterrupt):
+                comm.close()
+            raised(tributary.AbortedError, request.wait)
+            signal_of_0.barrier()
+
+
+def a_fork_while_a_thread_waits() -> None:
+    """The child has none of its parent's requests, and ends."""
+    with tributary.Communicator() as comm, comm.split(0) as signal_of_0:
+        if comm.rank == 1:
+            signal_of_0.barrier()
+            comm.barrier()
+            return
+        request = comm.ibarrier()
+        waiting = threading.Thread(target=request.wait)
+        waiting.start()
+        time.sleep(0.3)
+        child = os.fork()
+        if child == 0:
+            raised(tributary.InvalidArgumentError, request.test, "forked")
+            comm.close()
+            os._exit(0)
+        until = time.monotonic() + ranks.PATIENCE_S
+        while (ended := os.waitpid(child, os.WNOHANG)) == (0, 0) and time.monotonic() < until:
+            time.sleep(0.05)
+        if ended == (0, 0):
+            os.kill(child, signal.SIGKILL)
+        assert ended == (child, 0), ended
+        signal_of_0.barrier()
+        waiting.join()
 
 
 def awaited_requests() -> None:
@@ -618,6 +681,34 @@ def an_exchange_that_nobody_has_any_more() -> None:
         raised(tributary.Error, train)
 
 
+class Trainer:
+    """It has the exchange, which calls it."""
+
+    def __init__(self, comm: tributary.Communicator):
+        self.exchange = tributary.GradientExchange(comm, LAYERS, self.apply)
+
+    def apply(self, layer: int, values, contributors: list[int]) -> None:
+        pass
+
+
+def an_exchange_that_only_itself_refers_to() -> None:
+    """Python's garbage collector finds it."""
+    comm = tributary.Communicator(stall_timeout=20)
+    trainer = Trainer(comm)
+    gc.collect()
+    if comm.rank == 0:
+        assert iterate(trainer.exchange, 0)
+        del trainer
+        gc.collect()
+        raised(tributary.AbortedError, comm.barrier)
+    else:
+        def train() -> None:
+            iterate(trainer.exchange, 1)
+            trainer.exchange.close()
+
+        raised(tributary.Error, train)
+
+
 def what_was_posted_is_awaited_beside_an_exchange() -> None:
     """The exchange has the communicator, too, and nobody has the request."""
     comm = tributary.Communicator()
@@ -715,15 +806,17 @@ def a_world_shrinks() -> None:
 
 CASES = {function.__name__: function for function in (
     types_and_operators, named_types, buffers, refused_buffers, other_collectives, parts, requests,
-    outstanding_requests, abandoned_requests, awaited_requests, other_threads_run, interrupted, a_rank_dies,
+    outstanding_requests, abandoned_requests, buffers_with_finalizers, closing_is_aborted,
+    a_fork_while_a_thread_waits, awaited_requests, other_threads_run, interrupted, a_rank_dies,
     late_ranks_time_out, deadlines, any_of_several, handlers, sketches, gradient_hook, exchanges,
     stale_gradients_are_dropped, other_threads_run_while_an_exchange_waits, what_applies_may_raise,
-    exchange_interrupted, an_exchange_that_nobody_has_any_more, refused_exchanges,
+    exchange_interrupted, an_exchange_that_nobody_has_any_more, an_exchange_that_only_itself_refers_to,
+    refused_exchanges,
     what_was_posted_is_awaited_beside_an_exchange, leaving, refused_options,
     a_world_shrinks)}
 OF_THEIR_OWN = {"a_world_shrinks"}
 SIZES = {"types_and_operators": 3, "other_collectives": 3, "parts": 4, "named_types": 3, "handlers": 3,
-         "sketches": 3, "gradient_hook": 3, "exchanges": 3}
+         "sketches": 3, "buffers_with_finalizers": 1, "gradient_hook": 3, "exchanges": 3}
 
 
 class Package(ranks.Cases):

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "bindings/python/communicator.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <future>
+#include <iterator>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -71,6 +74,11 @@ void expect_apart(const Operands& all) {
   }
 }
 
+bool has_ended(Posted& one) {
+  const py::gil_scoped_release others_run;
+  return one.wait_for(std::chrono::milliseconds(100));
+}
+
 // Waits for what another thread does, while signals have their handlers in this one.
 void await_with_signals(const std::future<void>& done) {
   constexpr auto slice = std::chrono::milliseconds(100);
@@ -104,7 +112,7 @@ Communicator::Communicator(tributary_comm* comm, std::shared_ptr<Notice> notice)
     : notice_(std::move(notice)), comm_(comm, tributary_comm_destroy) {}
 
 Communicator::~Communicator() {
-  close();
+  end(false);
 }
 
 const Communicator::Handle& Communicator::usable() const {
@@ -129,14 +137,20 @@ std::uint64_t Communicator::statistic(const std::string& name) const {
 // Requests that nobody has any more are looked after here: their memory is in use until they end.
 Request Communicator::keep(tributary_request* request, std::vector<View> views, py::object result,
                            const Deadline& deadline) {
-  std::erase_if(posted_, [](const std::shared_ptr<Posted>& one) {
-    return one.use_count() == 1 && one->wait_for({});
-  });
-  posted_.push_back(std::make_shared<Posted>(request, std::move(views)));
+  const auto in_use = [](const std::shared_ptr<Posted>& one) {
+    return one.use_count() > 1 || !one->wait_for({});
+  };
+  const auto gone = std::ranges::stable_partition(posted_, in_use);
+  // Python may run when their memory goes, and post: they go last.
+  const std::vector<std::shared_ptr<Posted>> ended(std::move_iterator(gone.begin()),
+                                                   std::move_iterator(gone.end()));
+  posted_.erase(gone.begin(), gone.end());
+  auto posted = std::make_shared<Posted>(request, std::move(views));
+  posted_.push_back(posted);
   if (deadline) {
-    posted_.back()->set_deadline(*deadline);
+    posted->set_deadline(*deadline);
   }
-  return {posted_.back(), std::move(result)};
+  return {std::move(posted), std::move(result)};
 }
 
 Request Communicator::iallreduce(const py::object& buffer, const std::string& op,
@@ -248,7 +262,7 @@ py::object Communicator::finish(Request request) {
     return request.wait(std::nullopt);
   } catch (const py::error_already_set&) {
     if (!request.is_done()) {
-      tributary_comm_abort(comm_.get());
+      tributary_comm_abort((ending_ == nullptr ? comm_ : ending_).get());
       request.wait_uninterrupted();
     }
     throw;
@@ -304,20 +318,35 @@ py::dict Communicator::membership() const {
 }
 
 void Communicator::abort() const {
-  tributary_comm_abort(usable().get());
+  tributary_comm_abort((ending_ == nullptr ? usable() : ending_).get());
+}
+
+void Communicator::close() {
+  end(true);
 }
 
 // What was posted is carried out, whoever else has the communicator: the requests have the memory.
-void Communicator::close() {
-  auto comm = std::exchange(comm_, nullptr);
-  auto posted = std::exchange(posted_, {});
-  {
-    const py::gil_scoped_release others_run;
-    for (const auto& one : posted) {
-      while (!one->wait_for(std::chrono::milliseconds(100))) {
+void Communicator::end(bool heeds_signals) {
+  if (comm_ != nullptr) {
+    ending_ = std::exchange(comm_, nullptr);
+  }
+  const auto posted = std::exchange(posted_, {});
+  std::optional<py::error_already_set> raised;
+  for (const auto& one : posted) {
+    while (!has_ended(*one)) {
+      if (heeds_signals && !raised && PyErr_CheckSignals() != 0) {
+        raised.emplace();
+        tributary_comm_abort(ending_.get());
       }
     }
-    comm.reset();
+  }
+  auto ended = std::exchange(ending_, nullptr);
+  {
+    const py::gil_scoped_release others_run;
+    ended.reset();
+  }
+  if (raised) {
+    throw py::error_already_set(*raised);
   }
 }
 

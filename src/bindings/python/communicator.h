@@ -65,6 +65,7 @@ class Communicator {
   pybind11::dict membership() const;
 
   void abort() const;
+  // Throws what a signal's handler raises, when all has ended: the communicator is aborted then.
   void close();
 
   // Throws ValueError when the communicator is closed.
@@ -75,9 +76,12 @@ class Communicator {
   Communicator(tributary_comm* comm, std::shared_ptr<Notice> notice);
   Request keep(tributary_request* request, std::vector<View> views, pybind11::object result,
                const Deadline& deadline);
+  // Ends the communicator. With `heeds_signals`, a signal whose handler raises aborts it before.
+  void end(bool heeds_signals);
 
   std::shared_ptr<Notice> notice_;
   Handle comm_;
+  Handle ending_;  // not null while close() waits
   // These may be in use still, whether anybody waits for them or not.
   std::vector<std::shared_ptr<Posted>> posted_;
 };

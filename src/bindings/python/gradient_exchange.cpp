@@ -76,7 +76,10 @@ GradientExchange::GradientExchange(const Communicator& communicator,
                                    std::vector<std::size_t> layers, py::object apply,
                                    const py::object& parameters,
                                    const tributary_gradient_exchange_options& options)
-    : comm_(communicator.usable()), layers_(std::move(layers)), apply_(std::move(apply)) {
+    : comm_(communicator.usable()),
+      ranks_(tributary_comm_size(comm_.get())),
+      layers_(std::move(layers)),
+      apply_(std::move(apply)) {
   if (PyCallable_Check(apply_.ptr()) == 0) {
     throw py::type_error("apply is called with each sum: give a function");
   }
@@ -102,9 +105,11 @@ GradientExchange::~GradientExchange() {
     abort();
   }
   dropped_ = true;
-  const py::gil_scoped_release others_run;
-  exchange_.reset();
-  comm_.reset();  // its end may wait for threads that want the interpreter
+  {
+    const py::gil_scoped_release others_run;
+    exchange_.reset();
+  }
+  give_back();
 }
 
 template <typename Call>
@@ -180,11 +185,24 @@ bool GradientExchange::finish() {
 void GradientExchange::close() {
   outside([&] { return tributary_gradient_exchange_close(exchange_.get()); });
   closed_ = true;
+  give_back();
+}
+
+void GradientExchange::give_back() {
+  auto comm = std::exchange(comm_, nullptr);
+  const py::gil_scoped_release others_run;
+  comm.reset();  // its end may wait for threads that want the interpreter
+}
+
+void GradientExchange::abort() const {
+  if (comm_ != nullptr) {
+    tributary_comm_abort(comm_.get());
+  }
 }
 
 std::vector<std::uint32_t> GradientExchange::ranks_of(const std::uint64_t* words) const {
   std::vector<std::uint32_t> ranks;
-  for (std::uint32_t rank = 0; rank < tributary_comm_size(comm_.get()); ++rank) {
+  for (std::uint32_t rank = 0; rank < ranks_; ++rank) {
     if ((words[rank / 64] >> (rank % 64) & 1) != 0) {
       ranks.push_back(rank);
     }
@@ -194,7 +212,7 @@ std::vector<std::uint32_t> GradientExchange::ranks_of(const std::uint64_t* words
 
 py::dict GradientExchange::gei() const {
   constexpr std::size_t rows_max = 256;
-  const auto words = TRIBUTARY_RANK_WORDS(tributary_comm_size(comm_.get()));
+  const auto words = TRIBUTARY_RANK_WORDS(ranks_);
   std::vector<std::uint64_t> ranks(rows_max * layers_.size() * words);
   std::uint64_t first = 0;
   auto rows = rows_max;

@@ -33,8 +33,12 @@ class GradientExchange {
   void offer(std::size_t layer, const pybind11::object& gradient);
   bool finish();
   void close();
-  void abort() const { tributary_comm_abort(comm_.get()); }
+  void abort() const;
   bool is_closed() const { return closed_; }
+
+  // For the garbage collector: what is called with sums may refer to who has the exchange.
+  const pybind11::object& what_applies() const { return apply_; }
+  void let_go() { apply_ = pybind11::none(); }
 
   // Returns, by iteration and layer, the ranks whose gradients are in sums.
   pybind11::dict gei() const;
@@ -55,11 +59,13 @@ class GradientExchange {
   // Calls `call` without the GIL. Throws what was raised meanwhile, or else how it has failed.
   template <typename Call>
   void outside(Call call);
+  void give_back();
   std::vector<std::uint32_t> ranks_of(const std::uint64_t* words) const;
 
-  std::shared_ptr<tributary_comm> comm_;
+  std::shared_ptr<tributary_comm> comm_;  // null once it was given back
+  const std::uint32_t ranks_;
   const std::vector<std::size_t> layers_;
-  const pybind11::object apply_;
+  pybind11::object apply_;
   std::optional<View> parameters_;
   std::exception_ptr raised_;
   bool busy_ = false;  // a thread is in a call

@@ -214,9 +214,35 @@ void add_communicator(py::module_& module) {
   add_posted_collectives(type);
 }
 
+// Returns null before the object was constructed, as others run meanwhile.
+GradientExchange* exchange_in(PyObject* object) {
+  auto* const instance = reinterpret_cast<py::detail::instance*>(object);
+  const auto held = instance->get_value_and_holder();
+  return held.holder_constructed() ? static_cast<GradientExchange*>(held.value_ptr()) : nullptr;
+}
+
+// Python's garbage collector ends an exchange that only what it calls refers to.
+void collect_exchanges(PyHeapTypeObject* heap_type) {
+  auto& type = heap_type->ht_type;
+  type.tp_flags |= Py_TPFLAGS_HAVE_GC;
+  type.tp_traverse = [](PyObject* self, visitproc visit, void* arg) {
+    Py_VISIT(Py_TYPE(self));
+    if (const auto* const exchange = exchange_in(self)) {
+      Py_VISIT(exchange->what_applies().ptr());
+    }
+    return 0;
+  };
+  type.tp_clear = [](PyObject* self) {
+    if (auto* const exchange = exchange_in(self)) {
+      exchange->let_go();
+    }
+    return 0;
+  };
+}
+
 void add_gradient_exchange(py::module_& module) {
   py::class_<GradientExchange>(
-      module, "GradientExchange",
+      module, "GradientExchange", py::custom_type_setup(collect_exchanges),
       "Gradients of ranks that train at speeds of their own, added up layer by layer of those that "
       "have them: synchrony='bsp', 'ssp' (nobody is more than `staleness` iterations behind) or "
       "'asp'.\n\n"

@@ -77,7 +77,19 @@ void Posted::note(tributary_result result) {
   }
 }
 
+bool Posted::is_of_the_parent() {
+  if (process_ == ::getpid()) {
+    return false;
+  }
+  result_ = TRIBUTARY_INVALID_ARGUMENT;
+  message_ = "the request was made before this process forked, by its parent";
+  return true;
+}
+
 bool Posted::wait_for(std::chrono::nanoseconds duration) {
+  if (is_of_the_parent()) {
+    return true;
+  }
   const std::lock_guard lock(mutex_);
   if (result_ == TRIBUTARY_IN_PROGRESS) {
     note(tributary_wait_for(&request_, static_cast<std::uint64_t>(duration.count())));
@@ -109,6 +121,10 @@ Posted* Posted::first_failed(const std::vector<Posted*>& posted) {
 Posted* Posted::wait_any(std::vector<Posted*> posted, std::chrono::nanoseconds duration) {
   std::ranges::sort(posted, std::less<>());
   posted.erase(std::unique(posted.begin(), posted.end()), posted.end());
+  const auto parents = std::ranges::find_if(posted, &Posted::is_of_the_parent);
+  if (parents != posted.end()) {
+    return *parents;
+  }
   std::vector<std::unique_lock<std::mutex>> locks;
   std::vector<tributary_request*> requests;
   for (auto* const one : posted) {

@@ -8,6 +8,7 @@
 #include <optional>
 #include <pybind11/pybind11.h>
 #include <string>
+#include <unistd.h>
 #include <utility>
 #include <vector>
 
@@ -37,8 +38,11 @@ class Posted {
 
  private:
   void note(tributary_result result);
+  // A forked process has no threads of its parent, but the locks that these held.
+  bool is_of_the_parent();
   static Posted* first_failed(const std::vector<Posted*>& posted);
 
+  const pid_t process_ = ::getpid();
   std::mutex mutex_;
   tributary_request* request_;
   tributary_result result_ = TRIBUTARY_IN_PROGRESS;
