@@ -46,8 +46,18 @@ class ConnectionTable {
     }
   }
 
-  // Each rank has one key at most. Of several ranks with the same key, any one is found: that is so
-  // only before they are met, where all of them are between the same two hosts.
+  // Calls `see` with each sender that has the key.
+  template <typename See>
+  void for_each(const ConnectionKey& key, See see) const {
+    for (auto at = place_of(key); entries_[at].sender.ring != nullptr; at = (at + 1) & mask_) {
+      if (entries_[at].key == key) {
+        see(entries_[at].sender);
+      }
+    }
+  }
+
+  // Each rank has one key at most. Several ranks have the same one only before they are met, where
+  // all of them are between the same two hosts; find() returns any one of these.
   void insert(const ConnectionKey& key, const Sender& sender);
   // Removes the key if it is that sender's.
   void erase(const ConnectionKey& key, const Sender& sender);

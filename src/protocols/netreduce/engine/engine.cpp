@@ -170,24 +170,33 @@ ConnectionTable::Sender NetReduceEngine::sender_of(const RocePacket& roce) const
   return is_known ? sender : ConnectionTable::Sender{};
 }
 
-ConnectionTable::Sender NetReduceEngine::newcomer_of(const RocePacket& roce) const {
+template <typename See>
+void NetReduceEngine::for_each_newcomer(const RocePacket& roce, See see) const {
   auto path = roce.connection();
   path.destination_qp = ConnectionKey::any_qp;
-  return senders_.find(path);
+  senders_.for_each(path, [&](const ConnectionTable::Sender& sender) {
+    see(*sender.ring, *sender.ring->newcomer(sender.rank));
+  });
 }
 
+// All are asked, so that the time counts for all of them.
 bool NetReduceEngine::is_suspect(const RocePacket& roce, Time now) const {
-  const auto newcomer = newcomer_of(roce);
-  return newcomer.ring != nullptr && may_be_gradient(roce, newcomer.ring->config().mtu) &&
-         newcomer.ring->newcomer(newcomer.rank)
-             ->is_suspect(roce.roce.bth->destination_qp.value(), now);
+  const auto queue_pair = roce.roce.bth->destination_qp.value();
+  bool suspect = false;
+  for_each_newcomer(roce, [&](const Ring& ring, Newcomer& newcomer) {
+    if (may_be_gradient(roce, ring.config().mtu)) {
+      suspect |= newcomer.is_suspect(queue_pair, now);
+    }
+  });
+  return suspect;
 }
 
 void NetReduceEngine::begin_ordinary(Incoming in, const Burst& burst) {
   const auto sender = sender_of(in.roce);
-  const auto newcomer = newcomer_of(in.roce);
+  bool has_newcomers = false;
+  for_each_newcomer(in.roce, [&](const Ring&, const Newcomer&) { has_newcomers = true; });
   // What was damaged may be anything: it teaches nothing, and its receiver drops it.
-  if ((sender.ring != nullptr || newcomer.ring != nullptr) && !has_right_icrc(in.roce)) {
+  if ((sender.ring != nullptr || has_newcomers) && !has_right_icrc(in.roce)) {
     return pass(std::move(in.packet), in.frame, burst);
   }
   if (sender.ring != nullptr) {
@@ -196,8 +205,10 @@ void NetReduceEngine::begin_ordinary(Incoming in, const Burst& burst) {
         !connection.record_ordinary(in.roce.psn(), packets_of(in.roce))) {
       connection.release();
     }
-  } else if (newcomer.ring != nullptr) {
-    newcomer.ring->newcomer(newcomer.rank)->note_other(in.roce.roce.bth->destination_qp.value());
+  } else {
+    for_each_newcomer(in.roce, [&](const Ring&, Newcomer& newcomer) {
+      newcomer.note_other(in.roce.roce.bth->destination_qp.value());
+    });
   }
   pass(std::move(in.packet), in.frame, burst);
 }

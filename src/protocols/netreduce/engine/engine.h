@@ -80,11 +80,12 @@ class NetReduceEngine final : public engine::Engine {
                                   const ConnectionKey& key, Time now);
   // Returns whose connection that is in the run that is served.
   ConnectionTable::Sender sender_of(const RocePacket& roce) const;
-  // Returns a rank that sends from the one host to the other and was not met yet; no ring if there
-  // is none.
-  ConnectionTable::Sender newcomer_of(const RocePacket& roce) const;
+  // Calls `see` with the ring and the newcomer of each rank that sends from the one host to the
+  // other and was not met yet. Hosts may have several, each of another ring.
+  template <typename See>
+  void for_each_newcomer(const RocePacket& roce, See see) const;
   // Returns whether a packet of an unknown connection, which is not the first of its message, may
-  // be that rank's.
+  // be one of theirs.
   bool is_suspect(const RocePacket& roce, Time now) const;
 
   void aggregate(Incoming in, const Gradient& gradient, const Burst& burst);

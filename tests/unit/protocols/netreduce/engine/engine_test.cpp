@@ -357,39 +357,54 @@ TEST_F(NetReduceTest, restarted_switch_takes_a_run_up_where_a_message_begins) {
 }
 
 TEST_F(NetReduceTest, new_switch_lets_go_on_what_others_began) {
-  const auto feed_write = [this](wire::RoceOpcode opcode, std::uint32_t qp, std::size_t bytes) {
-    test::RoceSpec spec;
-    spec.source = address_of(0);
-    spec.destination = address_of(1);
-    spec.destination_qp = qp;
-    spec.opcode = opcode;
-    return feed(test::make_roce(pool_, spec, std::vector<std::byte>(bytes))).size();
-  };
   using enum wire::RoceOpcode;
   // By its length this can be no gradient of the ring.
-  EXPECT_EQ(feed_write(write_middle, 0x71, 2 * mtu / 3), 1u);
-  EXPECT_EQ(feed_write(write_last, 0x71, 12), 1u);
-  EXPECT_EQ(feed_write(write_middle, 0x71, mtu), 0u);
-  EXPECT_EQ(feed_write(write_last, 0x71, 64), 0u);
+  EXPECT_EQ(feed_ordinary(write_middle, 0x71, 2 * mtu / 3), 1u);
+  EXPECT_EQ(feed_ordinary(write_last, 0x71, 12), 1u);
+  EXPECT_EQ(feed_ordinary(write_middle, 0x71, mtu), 0u);
+  EXPECT_EQ(feed_ordinary(write_last, 0x71, 64), 0u);
   auto damaged = make(0, 0, 0);
   damaged->data()[damaged->length - mtu - wire::icrc_bytes] ^= std::byte{1};  // its tag
   EXPECT_EQ(feed(std::move(damaged)).size(), 1u);
   EXPECT_EQ(feed(0, 0, 1).size(), 0u);
-  EXPECT_EQ(feed_write(write_first, 0x71, mtu), 1u);
-  EXPECT_EQ(feed_write(write_middle, 0x71, mtu), 1u);
-  EXPECT_EQ(feed_write(write_middle, 0x72, mtu), 0u);
+  EXPECT_EQ(feed_ordinary(write_first, 0x71, mtu), 1u);
+  EXPECT_EQ(feed_ordinary(write_middle, 0x71, mtu), 1u);
+  EXPECT_EQ(feed_ordinary(write_middle, 0x72, mtu), 0u);
   now_ += std::chrono::seconds(10);
-  EXPECT_EQ(feed_write(write_middle, 0x72, mtu), 1u);
+  EXPECT_EQ(feed_ordinary(write_middle, 0x72, mtu), 1u);
+}
+
+// A job of one of the rings begins, and what was known of others' queue pairs stays known.
+TEST_F(NetReduceTest, all_rings_of_two_hosts_let_go_on_what_others_began) {
+  using enum wire::RoceOpcode;
+  engine_.reconfigure({{ring_of(3), ring_of(3, 2)}});
+  EXPECT_EQ(feed_ordinary(write_first, 0x71, mtu), 1u);
+  EXPECT_EQ(feed_ordinary(write_middle, 0x72, mtu), 0u);
+  now_ += std::chrono::seconds(5);
+  feed(0, 0, 0);  // of ring 1
+  EXPECT_EQ(feed_ordinary(write_middle, 0x71, mtu), 1u);
+  EXPECT_EQ(feed_ordinary(write_middle, 0x72, mtu), 0u);
+  now_ += std::chrono::seconds(5);
+  EXPECT_EQ(feed_ordinary(write_middle, 0x72, mtu), 1u);
+}
+
+TEST_F(NetReduceTest, new_ring_beside_an_old_one_lets_no_tail_pass) {
+  using enum wire::RoceOpcode;
+  EXPECT_EQ(feed_ordinary(write_middle, 0x72, mtu), 0u);
+  now_ += std::chrono::seconds(10);
+  EXPECT_EQ(feed_ordinary(write_middle, 0x72, mtu), 1u);
+  auto of_half_the_length = ring_of(3, 2);
+  of_half_the_length.mtu = mtu / 2;
+  engine_.reconfigure({{ring_of(3), of_half_the_length}});
+  EXPECT_EQ(feed_ordinary(write_middle, 0x72, mtu), 1u);
+  EXPECT_EQ(feed_ordinary(write_middle, 0x72, mtu / 2), 0u);
+  now_ += std::chrono::seconds(10);
+  EXPECT_EQ(feed_ordinary(write_middle, 0x72, mtu / 2), 1u);
 }
 
 TEST_F(NetReduceTest, rank_that_was_met_makes_no_other_connection_suspect) {
   feed_message(0);
-  test::RoceSpec spec;
-  spec.source = address_of(0);
-  spec.destination = address_of(1);
-  spec.destination_qp = 0x71;
-  spec.opcode = wire::RoceOpcode::write_middle;
-  EXPECT_EQ(feed(test::make_roce(pool_, spec, std::vector<std::byte>(mtu))).size(), 1u);
+  EXPECT_EQ(feed_ordinary(wire::RoceOpcode::write_middle, 0x71, mtu), 1u);
 }
 
 TEST_F(NetReduceTest, other_kinds_of_elements_are_a_mismatch) {

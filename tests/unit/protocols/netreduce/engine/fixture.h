@@ -128,6 +128,16 @@ class NetReduceTest : public testing::Test {
   std::vector<test::Sent> feed(std::uint16_t rank, std::uint32_t message, std::uint32_t packet) {
     return feed(make(rank, message, packet));
   }
+  // Feeds a packet of another program's message, from the host of rank 0 to that of rank 1. Returns
+  // how many packets come of it.
+  std::size_t feed_ordinary(wire::RoceOpcode opcode, std::uint32_t qp, std::size_t bytes) {
+    test::RoceSpec spec;
+    spec.source = address_of(0);
+    spec.destination = address_of(1);
+    spec.destination_qp = qp;
+    spec.opcode = opcode;
+    return feed(test::make_roce(pool_, spec, std::vector<std::byte>(bytes))).size();
+  }
   // Feeds all packets of that message, from all ranks.
   void feed_message(std::uint32_t message) {
     for (std::uint32_t packet = 0; packet < 4; ++packet) {
