@@ -11,6 +11,7 @@
 #include "wire/encapsulation.h"
 #include "wire/ip_address.h"
 #include "wire/ipv4.h"
+#include "wire/ipv6.h"
 
 namespace tributary::host {
 
@@ -23,6 +24,10 @@ struct Endpoint {
 
   static Endpoint at(const wire::IpAddress& address, std::uint16_t port);
   wire::IpAddress ip() const { return prefix ? prefix->embed(address) : wire::IpAddress(address); }
+  // Returns by how much the IP header of its packets is longer than one of IPv4.
+  std::uint32_t more_header_bytes() const {
+    return prefix ? sizeof(wire::Ipv6Header) - sizeof(wire::Ipv4Header) : 0;
+  }
 
   friend bool operator==(const Endpoint&, const Endpoint&) = default;
 };

@@ -12,7 +12,7 @@
 namespace tributary::host {
 
 // A carrier whose machine is driven over a socket. figures_of() names what the machine counts. A
-// packet has `headers_bytes` in front of its payload, from the IP header on.
+// packet has `headers_bytes` in front of its payload, from a header of IPv4 on.
 template <typename MachineOfProtocol>
 class MachineCarrier : public Carrier {
  public:
@@ -22,8 +22,8 @@ class MachineCarrier : public Carrier {
     return figures_of(with_machine([](const auto& machine) { return machine.statistics(); }));
   }
   FullPacket full_packet() const override {
-    const auto payload_bytes = machine().job().payload_bytes;
-    return {payload_bytes, payload_bytes + headers_bytes_};
+    const auto& job = machine().job();
+    return {job.payload_bytes, job.payload_bytes + headers_bytes_ + job.self().more_header_bytes()};
   }
 
  protected:

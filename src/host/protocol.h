@@ -27,7 +27,8 @@ struct Place {
   std::uint32_t mtu = 0;                          // IP bytes, with a header of IPv4
   std::optional<wire::EmbeddingPrefix> prefix{};  // of the address that it has, over IPv6
 
-  wire::IpAddress ip() const { return Endpoint{address, 0, prefix}.ip(); }
+  Endpoint endpoint() const { return {address, 0, prefix}; }
+  wire::IpAddress ip() const { return endpoint().ip(); }
 };
 
 // Has what a rank tells the others of its end of a protocol.

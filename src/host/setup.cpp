@@ -56,8 +56,8 @@ Result<std::uint32_t> mtu_of(const CommunicatorOptions& options, const wire::IpA
 
 // Protocols reckon with the headers of IPv4, which leave more room.
 std::uint32_t ipv4_bytes(const Endpoint& own, std::uint32_t mtu) {
-  constexpr std::uint32_t more = sizeof(wire::Ipv6Header) - sizeof(wire::Ipv4Header);
-  return own.prefix && mtu > more ? mtu - more : mtu;
+  const auto more = own.more_header_bytes();
+  return mtu > more ? mtu - more : mtu;
 }
 
 // The arithmetic of clocks ends beyond that.

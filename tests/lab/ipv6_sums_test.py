@@ -67,7 +67,9 @@ class Ipv6Sums(unittest.TestCase):
                  "canary, directly over Ethernet, knows no addresses of IPv6"),
                 (("TRIBUTARY_ALGORITHM=netreduce", "TRIBUTARY_NETREDUCE_RING=1",
                   "TRIBUTARY_RDMA_DEVICE=rxe0"),
-                 "RDMA devices are used by their addresses of IPv4")):
+                 "RDMA devices are used by their addresses of IPv4"),
+                (("TRIBUTARY_ALGORITHM=netreduce", "TRIBUTARY_NETREDUCE_RING=1",
+                  "TRIBUTARY_NETREDUCE_MTU=4096"), "need an MTU of 4180, it is 1500")):
             done = self.lab.exec("a", "env", "RANK=0", "WORLD_SIZE=2",
                                  f"MASTER_ADDR={address('a')}", "MASTER_PORT=29500",
                                  f"TRIBUTARY_LOCAL_ADDRESS={address('a')}", "TRIBUTARY_JOB=1",

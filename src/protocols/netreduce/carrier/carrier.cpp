@@ -57,30 +57,34 @@ class NetReduceCarrier : public Base {
   }
   FullPacket full_packet() const final {
     constexpr std::uint32_t word_bytes = wire::fingerprint_bytes;
-    return {own_.mtu - (own_.hosts_add ? 0u : word_bytes), own_.mtu + roce_headers_bytes};
+    return {own_.mtu - (own_.hosts_add ? 0u : word_bytes), own_.mtu + headers_bytes_};
   }
 
  protected:
   template <typename... Arguments>
   NetReduceCarrier(const CommunicatorOptions& options, NetReduceOptions own, bool mixed,
-                   Arguments&&... arguments)
+                   std::uint32_t headers_bytes, Arguments&&... arguments)
       : Base(std::forward<Arguments>(arguments)...),
         options_(options),
         own_(std::move(own)),
-        mixed_(mixed) {}
+        mixed_(mixed),
+        headers_bytes_(headers_bytes) {}
 
  private:
   const CommunicatorOptions& options_;
   NetReduceOptions own_;
   bool mixed_;
+  std::uint32_t headers_bytes_;
 };
 
 class SoftwareCarrier final : public NetReduceCarrier<MachineCarrier<NetReduceCollectives>> {
  public:
   SoftwareCarrier(const CommunicatorOptions& options, const NetReduceOptions& own,
                   const Meeting& meeting, const LinkEnd& mine, UringTransport transport)
-      : NetReduceCarrier(options, own, is_mixed(meeting), machine_of(options, own, meeting, mine),
-                         std::move(transport), options, roce_headers_bytes) {}
+      : NetReduceCarrier(options, own, is_mixed(meeting),
+                         roce_headers_bytes + meeting.job.self().more_header_bytes(),
+                         machine_of(options, own, meeting, mine), std::move(transport), options,
+                         roce_headers_bytes) {}
 
  private:
   static std::unique_ptr<NetReduceCollectives> machine_of(const CommunicatorOptions& options,
@@ -98,7 +102,7 @@ class DeviceCarrier final : public NetReduceCarrier<Carrier> {
  public:
   DeviceCarrier(const CommunicatorOptions& options, const NetReduceOptions& own, bool mixed,
                 std::unique_ptr<VerbsRunner> device)
-      : NetReduceCarrier(options, own, mixed), device_(std::move(device)) {}
+      : NetReduceCarrier(options, own, mixed, roce_headers_bytes), device_(std::move(device)) {}
 
   Runner& runner() override { return *device_; }
   Result<void> attend() override { return {}; }  // the device answers by itself
@@ -165,10 +169,11 @@ Result<std::unique_ptr<Preparation>> prepare_software(const CommunicatorOptions&
                                                       const Place& place) {
   const auto plan = netreduce_plan_of(own);
   if (const auto needed = ip_bytes_of(plan); place.mtu < needed) {
+    const auto more = place.endpoint().more_header_bytes();
     return fail(Error::Code::invalid_argument,
                 "NetReduce's packets of " + std::to_string(own.mtu) +
                     " payload bytes (TRIBUTARY_NETREDUCE_MTU) need an MTU of " +
-                    std::to_string(needed) + ", it is " + std::to_string(place.mtu));
+                    std::to_string(needed + more) + ", it is " + std::to_string(place.mtu + more));
   }
   const auto end = draw_link_end();
   if (!end) {

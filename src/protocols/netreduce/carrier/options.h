@@ -39,7 +39,8 @@ inline constexpr Parameter netreduce_parameters[] = {
      .most = wire::ring_message_packets_max},
     {.name = "netreduce_mtu",
      .otherwise = "1024",
-     .help = "payload bytes of a packet: the path MTU; the interface needs 64 bytes more",
+     .help =
+         "payload bytes of a packet: the path MTU; the interface needs 64 bytes more, 84 over IPv6",
      .agreed = true,
      .least = 256,
      .most = 4096},
