@@ -17,9 +17,11 @@ namespace example {
 constexpr std::size_t inputs = 32;
 constexpr std::size_t hidden = 192;
 constexpr std::size_t classes = 8;
-// Weights and biases of the hidden layer, and of the last one.
-constexpr std::array<std::size_t, 4> layer_sizes = {inputs * hidden, hidden, hidden * classes,
-                                                    classes};
+// Weights and biases of the hidden layer, and of the last one. The last element is no part of the
+// model: rank 0 gives it a gradient to end the training, and so all ranks that apply its sums see
+// the end in the same place.
+constexpr std::array<std::size_t, 5> layer_sizes = {inputs * hidden, hidden, hidden* classes,
+                                                    classes, 1};
 
 struct Point {
   std::array<float, inputs> place{};

@@ -67,11 +67,12 @@ class Trainer {
   std::span<float> parameters() { return parameters_; }
   std::span<float> gradients() { return gradients_; }
   Layers layers() { return Layers(gradients_); }
-  bool goes_on() const { return Clock::now() - began_ < task_.time; }
+  bool has_ended() const { return parameters_.back() != 0; }
 
   void compute() {
     const auto until = Clock::now() + std::chrono::duration_cast<Clock::duration>(task_.compute);
     std::fill(gradients_.begin(), gradients_.end(), 0.0F);
+    gradients_.back() = rank_ == 0 && Clock::now() - began_ > task_.time ? 1.0F : 0.0F;
     for (std::size_t i = 0; i < batch; ++i) {
       backward(Layers(parameters_), points_.draw(random_, any_class()), Layers(gradients_));
     }
@@ -109,7 +110,7 @@ class Trainer {
   example::Points points_;
   std::vector<Point> tests_;
   std::vector<float> parameters_ = example::initial_parameters();
-  std::vector<float> gradients_ = std::vector<float>(parameters_.size() + 1);
+  std::vector<float> gradients_ = std::vector<float>(parameters_.size());
   std::uint64_t iterations_ = 0;
   Clock::time_point began_ = Clock::now();
   double accuracy_ = 0;
@@ -123,8 +124,7 @@ struct Outcome {
 };
 
 Outcome train_loosely(GradientExchange& exchange, Trainer& trainer) {
-  while (trainer.goes_on()) {
-    must(exchange.enter());
+  for (must(exchange.enter()); !trainer.has_ended(); must(exchange.enter())) {
     trainer.compute();
     const auto layers = trainer.layers();
     for (std::size_t layer = layers.parts.size(); layer-- > 0;) {
@@ -134,17 +134,15 @@ Outcome train_loosely(GradientExchange& exchange, Trainer& trainer) {
   }
   must(exchange.close());
   const auto figures = exchange.statistics();
-  return {static_cast<double>(figures["iterations"]),
+  return {static_cast<double>(figures["iterations"] - 1),  // in the last one it has ended
           static_cast<double>(figures["iterations_dropped"]),
           static_cast<double>(figures["longest_wait_ns"]) * 1e-6};
 }
 
-// The last element of the vector says that rank 0 stops.
 Outcome train_together(Communicator& communicator, Trainer& trainer) {
   Outcome outcome;
-  for (bool stops = false; !stops;) {
+  while (!trainer.has_ended()) {
     trainer.compute();
-    trainer.gradients().back() = communicator.rank() == 0 && !trainer.goes_on() ? 1.0F : 0.0F;
     const auto began = Clock::now();
     must(communicator.allreduce(trainer.gradients()));
     const std::chrono::duration<double, std::milli> took = Clock::now() - began;
@@ -154,7 +152,6 @@ Outcome train_together(Communicator& communicator, Trainer& trainer) {
       trainer.apply(layer, layers.parts[layer]);
     }
     ++outcome.iterations;
-    stops = trainer.gradients().back() > 0;
   }
   return outcome;
 }
