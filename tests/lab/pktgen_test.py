@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The packet generator against a real tributaryd, over veth pairs and memif."""
 
+import atexit
 import contextlib
 import csv
 import json
@@ -34,7 +35,7 @@ class Pktgen(unittest.TestCase):
         cls.namespace = f"trib-pktgen-{os.getpid()}"
         cls.cpus = sorted(os.sched_getaffinity(0))
         subprocess.run(["ip", "netns", "add", cls.namespace], check=True)
-        cls.addClassCleanup(subprocess.run, ["ip", "netns", "delete", cls.namespace])
+        atexit.register(subprocess.run, ["ip", "netns", "delete", cls.namespace])
         for end in ("a", "b"):
             cls.ip("link", "add", f"{end}0", "type", "veth", "peer", "name", f"{end}1")
             for side in "01":

@@ -65,6 +65,7 @@ def require(*programs: str) -> None:
 def main() -> None:
     if os.geteuid() != 0:
         skip("lab tests make network namespaces: run them as root")
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that what is registered at exit is done
     unittest.main(verbosity=2)
 
 
