@@ -17,6 +17,14 @@ NeighbourTable<Address>::NeighbourTable(Duration timeout, std::uint64_t seed, co
 }
 
 template <typename Address>
+void NeighbourTable<Address>::set_entries(std::uint32_t entries) {
+  limits_.entries = entries;
+  resolving_.reserve(entries);
+  released_.reserve(entries);
+  table_.set_capacity(entries);
+}
+
+template <typename Address>
 void NeighbourTable<Address>::keep(const std::vector<Address>& addresses) {
   kept_.clear();
   for (const auto& address : addresses) {

@@ -119,6 +119,9 @@ class NeighbourTable {
     });
   }
   void set_timeout(Duration timeout) { timeout_ = timeout; }
+  // Neighbours beyond as many are forgotten only to make room for others.
+  void set_entries(std::uint32_t entries);
+  std::uint32_t entries_max() const { return limits_.entries; }
 
   // Packets whose neighbour became known since the last call are handed out entry by entry:
   // `emit(packets, mac, interface)`.

@@ -15,7 +15,7 @@
 namespace tributary::forwarding {
 
 // The search for a key of a ProbeTable begins here, for a caller that looks it up a little later.
-// It stays the same until insert_surely().
+// It stays the same until insert_surely() or set_capacity().
 struct ProbeHome {
   const void* slot = nullptr;
 };
@@ -171,6 +171,14 @@ class ProbeTable {
       if (slot.key != Stored{}) {
         visit(Keys::load(slot.key), slot.value);
       }
+    }
+  }
+
+  // Takes more memory where it has to. This is not for the packet path.
+  void set_capacity(std::uint32_t capacity) {
+    capacity_ = capacity;
+    if (const auto slots = std::bit_ceil(capacity_ * 2); slots > mask_ + 1) {
+      rehash(slots);
     }
   }
 

@@ -60,6 +60,18 @@ void finish(AdvertisementFrame& frame, wire::Bytes message) {
   frame.message.icmp.checksum = wire::transport_checksum(frame.ip, message);
 }
 
+// Returns the VLAN of an interface on the bridge; 0 if it is none, or there are no VLANs.
+std::uint16_t vid_of(const Interfaces& interfaces, PortIndex interface) {
+  const auto* const on_bridge =
+      forwarding::is_on_bridge(interface) ? interfaces.find_on_bridge(interface) : nullptr;
+  return on_bridge == nullptr ? std::uint16_t{0} : on_bridge->vid;
+}
+
+// Where VLANs were turned on or off, the hosts may be the same.
+bool is_same_vlan(std::uint16_t now, std::uint16_t before) {
+  return now == before || now == 0 || before == 0;
+}
+
 }  // namespace
 
 Advertiser6::Advertiser6(const SwitchConfig& config, const Interfaces& interfaces, Bridge& bridge,
@@ -78,7 +90,8 @@ std::vector<Advertiser6::Link> Advertiser6::links_of(const SwitchConfig& config,
   std::vector<Link> links;
   const auto add = [&](bool advertised, PortIndex interface) {
     if (const auto& own = interfaces.address6(interface); advertised && own) {
-      links.push_back({interface, prefix_of(*own), interfaces.mtu(interface)});
+      links.push_back(
+          {interface, vid_of(interfaces, interface), prefix_of(*own), interfaces.mtu(interface)});
     }
   };
   for (PortIndex port = 0; port < interfaces.count(); ++port) {
@@ -95,10 +108,13 @@ void Advertiser6::reconfigure(const SwitchConfig& config) {
   const auto before = std::exchange(links_, links_of(config, interfaces_));
   for (const auto& link : before) {
     auto* const now = find(link.interface);
-    if (now != nullptr && now->prefix == link.prefix) {
-      const auto mtu = now->mtu;
-      *now = link;
-      now->mtu = mtu;
+    if (now != nullptr && now->prefix == link.prefix && is_same_vlan(now->vid, link.vid)) {
+      const auto fresh = std::exchange(*now, link);
+      now->vid = fresh.vid;
+      if (now->mtu != fresh.mtu) {
+        now->mtu = fresh.mtu;
+        tell_at_once(*now);
+      }
     } else if (keeps_links_) {
       part(link);
     }
@@ -110,13 +126,14 @@ void Advertiser6::reconfigure(const SwitchConfig& config) {
 // interface advertises another prefix now, they must not give up the router.
 void Advertiser6::part(const Link& before) {
   Lifetimes lifetimes;
+  const bool is_here = is_same_vlan(vid_of(interfaces_, before.interface), before.vid);
   if (auto* const now = find(before.interface)) {
-    lifetimes.router = router_lifetime_s;
+    lifetimes.router = is_here ? router_lifetime_s : std::uint16_t{0};
     now->advertisements = before.advertisements;
     now->solicitations = before.solicitations;
   }
   const auto& own = interfaces_.address6(before.interface);
-  if (!own || prefix_of(*own) != before.prefix) {
+  if (!own || prefix_of(*own) != before.prefix || !is_here) {
     lifetimes.valid = least_valid_s;
   }
   finals_.push_back({before, lifetimes});
@@ -183,11 +200,15 @@ void Advertiser6::solicit(Link& link, Time now) {
 void Advertiser6::hurry(PortIndex port) {
   for (auto& link : links_) {
     if (leads_to(port, link.interface, interfaces_, bridge_.vlans())) {
-      link.initial = 0;
-      link.due = link.not_before;
+      tell_at_once(link);
     }
   }
   refresh_deadline();
+}
+
+void Advertiser6::tell_at_once(Link& link) {
+  link.initial = 0;
+  link.due = link.not_before;
 }
 
 void Advertiser6::expire(Time now) {
@@ -198,7 +219,7 @@ void Advertiser6::expire(Time now) {
     if (interfaces_.is_up(last.link.interface)) {
       send(last.link, last.lifetimes, now);
     }
-    if (auto* const link = find(last.link.interface)) {
+    if (auto* const link = find(last.link.interface); link && link->vid == last.link.vid) {
       link->due = link->not_before = now + between_two;
     }
   }
@@ -245,18 +266,19 @@ bool Advertiser6::send(const Link& link, const Lifetimes& lifetimes, Time now) {
     packet->length = static_cast<std::uint32_t>(sizeof(AdvertisementFrame) - sizeof frame.prefix);
   }
   finish(frame, packet->bytes().subspan(sizeof frame.ethernet + sizeof frame.ip));
-  transmit(std::move(packet), link.interface, now);
+  transmit(std::move(packet), link, now);
   return true;
 }
 
 // An advertisement may also go to a VLAN that the router has just left.
-void Advertiser6::transmit(PacketPtr frame, PortIndex interface, Time now) {
-  if (!forwarding::is_on_bridge(interface)) {
-    outlet_.send(std::move(frame), interface, Account::originated);
-  } else if (interfaces_.find_on_bridge(interface) != nullptr) {
-    bridge_.send_routed(std::move(frame), interface, Account::originated, now);
+void Advertiser6::transmit(PacketPtr frame, const Link& link, Time now) {
+  if (!forwarding::is_on_bridge(link.interface)) {
+    outlet_.send(std::move(frame), link.interface, Account::originated);
+  } else if (const auto* here = interfaces_.find_on_bridge(link.interface);
+             here != nullptr && is_same_vlan(here->vid, link.vid)) {
+    bridge_.send_routed(std::move(frame), link.interface, Account::originated, now);
   } else {
-    Vlans::put_into(*frame, forwarding::vid_of_interface(interface));
+    Vlans::put_into(*frame, link.vid);
     bridge_.forward(std::move(frame), no_port, no_port, Account::originated);
   }
 }

@@ -52,6 +52,7 @@ class Advertiser6 {
  private:
   struct Link {
     PortIndex interface = no_port;
+    std::uint16_t vid = 0;  // of an interface on the bridge
     forwarding::Prefix6 prefix;
     std::uint16_t mtu = 0;
     std::uint32_t initial = 0;  // how many of the first, quick ones were sent
@@ -73,12 +74,13 @@ class Advertiser6 {
 
   static std::vector<Link> links_of(const SwitchConfig& config, const Interfaces& interfaces);
   Link* find(PortIndex interface);
+  void tell_at_once(Link& link);
   void part(const Link& before);
   void solicit(Link& link, Time now);
   void advertise(Link& link, Time now);
   // Returns false if there is no way to send it.
   bool send(const Link& link, const Lifetimes& lifetimes, Time now);
-  void transmit(PacketPtr frame, PortIndex interface, Time now);
+  void transmit(PacketPtr frame, const Link& link, Time now);
   void refresh_deadline();
   Duration draw(Duration from, Duration to);
 

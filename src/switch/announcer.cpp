@@ -34,18 +34,18 @@ Announcer::Announcer(const Interfaces& interfaces, const Bridge& bridge, Neighbo
 
 std::vector<Announcer::Speech> Announcer::speeches_of(const Interfaces& interfaces) {
   std::vector<Speech> speeches;
-  const auto add = [&](PortIndex interface) {
+  const auto add = [&](PortIndex interface, std::uint16_t vid = 0) {
     const auto& address = interfaces.address(interface);
     const auto& address6 = interfaces.address6(interface);
     if (address || address6) {
-      speeches.push_back({interface, address, address6});
+      speeches.push_back({interface, vid, address, address6});
     }
   };
   for (PortIndex port = 0; port < interfaces.count(); ++port) {
     add(port);
   }
   for (const auto& one : interfaces.on_bridge()) {
-    add(one.interface);
+    add(one.interface, one.vid);
   }
   return speeches;
 }
@@ -70,8 +70,8 @@ void Announcer::reconfigure() {
   const auto before = std::exchange(speeches_, speeches_of(interfaces_));
   for (auto& speech : speeches_) {
     const auto same = std::find_if(before.begin(), before.end(), [&](const Speech& known) {
-      return known.interface == speech.interface && is_same(known.address, speech.address) &&
-             is_same(known.address6, speech.address6);
+      return known.interface == speech.interface && known.vid == speech.vid &&
+             is_same(known.address, speech.address) && is_same(known.address6, speech.address6);
     });
     if (same != before.end()) {
       speech = *same;

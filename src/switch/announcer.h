@@ -41,6 +41,7 @@ class Announcer {
   // A speech is what one interface is still to be told.
   struct Speech {
     PortIndex interface = no_port;
+    std::uint16_t vid = 0;  // of an interface on the bridge
     std::optional<forwarding::InterfaceAddress> address;
     std::optional<forwarding::InterfaceAddress6> address6;
     std::uint32_t left = 0;  // how often it is still to be said

@@ -19,7 +19,7 @@ std::uint32_t entries_of(const SwitchConfig& config) {
 Neighbours::Neighbours(const SwitchConfig& config, const Interfaces& interfaces, Bridge& bridge,
                        Outlet& outlet, CoreShare share, std::uint64_t seed)
     : Resolver(interfaces, bridge, outlet, share,
-               Table(config.arp_timeout, seed, {.entries = entries_of(config)}), entries_of(config),
+               Table(config.arp_timeout, seed, {.entries = entries_of(config)}),
                {DropReason::arp_unresolved, DropReason::arp_queue_full}) {
   add_static(config);
 }
@@ -35,8 +35,10 @@ void Neighbours::add_static(const SwitchConfig& config) {
 
 void Neighbours::reconfigure(const SwitchConfig& config) {
   table_.set_timeout(config.arp_timeout);
-  table_.forget_if([this](const wire::Ipv4Address& address, PortIndex interface) {
-    return interfaces_.connected_to(address) != interface;
+  table_.set_entries(entries_of(config));
+  const auto left = interface_in_another_vlan();
+  table_.forget_if([=, this](const wire::Ipv4Address& address, PortIndex interface) {
+    return interfaces_.connected_to(address) != interface || interface == left;
   });
   table_.clear_static();
   add_static(config);

@@ -40,7 +40,7 @@ Neighbours6::Neighbours6(const SwitchConfig& config, const Interfaces& interface
                          Outlet& outlet, CoreShare share, std::uint64_t seed)
     : Resolver(interfaces, bridge, outlet, share,
                Table(config.arp_timeout, seed, {.entries = entries6_of(config)}),
-               entries6_of(config), {DropReason::nd_unresolved, DropReason::nd_queue_full}) {
+               {DropReason::nd_unresolved, DropReason::nd_queue_full}) {
   add_static(config);
 }
 
@@ -55,9 +55,12 @@ void Neighbours6::add_static(const SwitchConfig& config) {
 
 void Neighbours6::reconfigure(const SwitchConfig& config) {
   table_.set_timeout(config.arp_timeout);
-  table_.forget_if([this](const IpAddress& address, PortIndex interface) {
-    return address.is_link_local() ? !interfaces_.address6(interface)
-                                   : interfaces_.connected_to(address) != interface;
+  table_.set_entries(entries6_of(config));
+  const auto left = interface_in_another_vlan();
+  table_.forget_if([=, this](const IpAddress& address, PortIndex interface) {
+    const bool is_gone = address.is_link_local() ? !interfaces_.address6(interface)
+                                                 : interfaces_.connected_to(address) != interface;
+    return is_gone || interface == left;
   });
   table_.clear_static();
   add_static(config);
@@ -138,6 +141,12 @@ bool Neighbours6::learn(const Message& message, PortIndex interface, Time now) {
   return table_.learn(scoped(who, interface), *message.link, interface, for_us, now);
 }
 
+bool Neighbours6::is_neighbour_discovery(const Carried6& carried) {
+  const auto type = icmp6_type(carried);
+  return type == wire::Icmp6Header::neighbour_solicitation ||
+         type == wire::Icmp6Header::neighbour_advertisement;
+}
+
 bool Neighbours6::receive(const Packet& frame, const Message& message, PortIndex interface,
                           Time now) {
   const bool fresh = learn(message, interface, now);
@@ -156,7 +165,7 @@ bool Neighbours6::receive(const Packet& frame, const Message& message, PortIndex
 void Neighbours6::learn_quietly(const Packet& frame, PortIndex interface, Time now) {
   auto datagram = parse_ipv6(const_cast<Packet&>(frame));
   const auto carried = datagram ? carried_by(*datagram) : std::nullopt;
-  if (carried && is_sound_icmp6(*datagram, *carried)) {
+  if (carried && is_neighbour_discovery(*carried) && is_sound_icmp6(*datagram, *carried)) {
     if (const auto message = parse(*datagram, *carried)) {
       learn(*message, interface, now);
     }

@@ -34,6 +34,8 @@ class Neighbours6 : public Resolver<wire::IpAddress> {
     const wire::MacAddress* link = nullptr;  // of its sender, or of the target; in the packet
     wire::MacAddress frame_source;
   };
+  // Tells whether it is a solicitation or an advertisement.
+  static bool is_neighbour_discovery(const Carried6& carried);
   // Returns no value if the message is not as RFC 4861 (7.1) wants it. `carried` is sound ICMPv6 of
   // one of both types.
   static std::optional<Message> parse(const Datagram6& datagram, const Carried6& carried);

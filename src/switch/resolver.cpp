@@ -8,14 +8,22 @@ namespace tributary::switching {
 
 template <typename Address>
 Resolver<Address>::Resolver(const Interfaces& interfaces, Bridge& bridge, Outlet& outlet,
-                            CoreShare share, Table table, std::size_t entries, Reasons reasons)
+                            CoreShare share, Table table, Reasons reasons)
     : interfaces_(interfaces),
       outlet_(outlet),
       table_(std::move(table)),
       bridge_(bridge),
       keeps_gateways_(share.core == 0),
-      reasons_(reasons) {
-  questions_.reserve(entries);
+      reasons_(reasons),
+      bridge_vid_(interfaces.on_bridge().back().vid) {
+  questions_.reserve(table_.entries_max());
+}
+
+template <typename Address>
+PortIndex Resolver<Address>::interface_in_another_vlan() {
+  questions_.reserve(table_.entries_max());
+  const auto vid = interfaces_.on_bridge().back().vid;
+  return std::exchange(bridge_vid_, vid) == vid ? no_port : forwarding::bridge_interface;
 }
 
 template <typename Address>

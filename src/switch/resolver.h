@@ -69,7 +69,11 @@ class Resolver {
     DropReason queue_full;
   };
   Resolver(const Interfaces& interfaces, Bridge& bridge, Outlet& outlet, CoreShare share,
-           Table table, std::size_t entries, Reasons reasons);
+           Table table, Reasons reasons);
+
+  // Returns the bridge's own interface if it is in another VLAN than when this was asked the last
+  // time, else no_port: the neighbours that were behind it are those of the VLAN before.
+  PortIndex interface_in_another_vlan();
 
   virtual void ask(const Question& question, Time now) = 0;
 
@@ -102,6 +106,7 @@ class Resolver {
   Bridge& bridge_;
   bool keeps_gateways_;  // one core asks, the others are taught
   Reasons reasons_;
+  std::uint16_t bridge_vid_;
   std::vector<Question> questions_;  // scratch
   std::vector<Gateway> gateways_;
   Time gateway_check_at_ = never;

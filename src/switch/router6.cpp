@@ -21,12 +21,6 @@ bool is_martian6(const Datagram6& datagram) {
          is_of_a_link_and_wrong(source) || is_of_a_link_and_wrong(destination);
 }
 
-bool is_neighbour_discovery(const Carried6& carried) {
-  const auto type = icmp6_type(carried);
-  return type == wire::Icmp6Header::neighbour_solicitation ||
-         type == wire::Icmp6Header::neighbour_advertisement;
-}
-
 // Returns the error about a packet for the switch itself that nobody there serves.
 Icmp6Error unserved(const Carried6& carried) {
   const bool has_ports = carried.next_header == wire::ip_protocol::udp ||
@@ -75,7 +69,8 @@ bool Router6::hear(Packet& packet, PortIndex interface, Time now) {
     hear_of_host(packet, *datagram, *carried, interface, now);
     return false;  // other routers are asked, too
   }
-  if (!carried || !is_neighbour_discovery(*carried) || !is_sound_icmp6(*datagram, *carried)) {
+  if (!carried || !Neighbours6::is_neighbour_discovery(*carried) ||
+      !is_sound_icmp6(*datagram, *carried)) {
     return false;
   }
   const auto message = Neighbours6::parse(*datagram, *carried);
@@ -165,7 +160,7 @@ void Router6::deliver(PacketPtr packet, const Datagram6& datagram, PortIndex int
   const bool is_to_group = datagram.destination.is_multicast();
   if (!carried) {
     outlet_.drop(std::move(packet), DropReason::ip6_malformed, Account::received);
-  } else if (is_neighbour_discovery(*carried)) {
+  } else if (Neighbours6::is_neighbour_discovery(*carried)) {
     const bool is_sound = is_sound_icmp6(datagram, *carried);
     const auto message = is_sound ? Neighbours6::parse(datagram, *carried) : std::nullopt;
     if (message) {

@@ -364,5 +364,41 @@ TEST(Advertiser6, TakesOnePrefixBackAndThenTellsTheOther) {
   EXPECT_EQ(bench.device().advertisers().at(0).advertisements, 5u);
 }
 
+TEST(Advertiser6, FollowsTheBridgeIntoAnotherVlan) {
+  auto config = four_ports();
+  config.bridge_address.reset();
+  config.bridge_address6 = forwarding::InterfaceAddress6{ip6(10, 1), 64};
+  config.bridge_advertise6 = true;
+  SwitchBench bench(config);
+  settle(bench);
+  config.bridge_vlan = 20;
+  bench.device().reconfigure(config);
+  auto out = told(bench, 0s);
+  ASSERT_EQ(out.size(), 6u);
+  EXPECT_EQ(lifetime_of(*out[0]), 0u);
+  EXPECT_EQ(prefix_in(*out[0])->preferred_s.value(), 0u);
+  EXPECT_EQ(lifetime_of(*out[5]), 1800u);
+  EXPECT_EQ(sent(out), (Exits{{access_10, no_tag},
+                              {trunk, 10},
+                              {trunk, 20},
+                              {native, no_tag},
+                              {native, 20},
+                              {access_20, no_tag}}));
+  settle(bench, 3);
+}
+
+TEST(Advertiser6, TellsAnotherMtuAtOnce) {
+  auto config = advertised_vlan();
+  config.ports[access_10].mtu = 1300;
+  SwitchBench bench(config);
+  settle(bench);
+  config.ports[access_10].vlan.tagged.ranges = {{20, 20}};
+  bench.device().reconfigure(config);
+  const auto out = told(bench, 0s);
+  ASSERT_EQ(out.size(), 4u);
+  take_tag(*out[0]);
+  EXPECT_EQ(advertisement_of(*out[0]).mtu.mtu.value(), 1300u);
+}
+
 }  // namespace
 }  // namespace tributary::test

@@ -186,6 +186,14 @@ TEST(Announcer, SaysWhatAReloadBrought) {
   EXPECT_EQ(arp_of(*out[0]).sender_address, Ip(10, 0, 20, 253));
 }
 
+TEST(Announcer, SpeaksInTheVlanThatTheBridgeHasMovedTo) {
+  auto config = four_ports();
+  SwitchBench bench(config);
+  config.bridge_vlan = 20;
+  bench.device().reconfigure(config);
+  EXPECT_EQ(sent(bench.advance(0s)), (Exits{{access_20, no_tag}, {trunk, 20}, {native, 20}}));
+}
+
 TEST(Announcer, SpeaksOnOneCoreOnly) {
   SwitchBench other(one_router_port(), {1, 2});
   other.device().announce();

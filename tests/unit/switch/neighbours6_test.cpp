@@ -312,6 +312,13 @@ TEST(Neighbours6, TeachTheOtherCoresOnlyWhatTheyHearThemselves) {
     return second.device().neighbours6(second.now).size();
   };
   EXPECT_EQ(taught(mac(2)), 0u) << "of another station";
+  auto echo = make_advertisement(first.pool, {mac(1), near_mac, near_host6, near6});
+  l4_header6<wire::Icmp6Header>(*echo).type = wire::Icmp6Header::echo_request;
+  first.send(0, with_icmp6_checksum(std::move(echo)));
+  for (const auto& update : first.table_updates) {
+    second.device().learn(*update, second.now);
+  }
+  EXPECT_EQ(second.device().neighbours6(second.now).size(), 0u) << "it only looks like one";
   EXPECT_EQ(taught(near_mac), 1u);
 }
 

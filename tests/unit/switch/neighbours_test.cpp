@@ -200,5 +200,18 @@ TEST(Neighbours, KeepAskingForAGatewayThatIsSilent) {
   EXPECT_LE(questions, 60u);
 }
 
+TEST(Neighbours, StaticOnesOfAReloadTakeNobodysRoom) {
+  auto config = two_routed_ports();
+  config.arp_capacity = 16;
+  SwitchBench bench(config);
+  for (std::uint8_t host = 100; host < 116; ++host) {
+    config.arp.push_back({Ip(10, 1, 2, host), mac(host)});
+  }
+  bench.device().reconfigure(config);
+  EXPECT_EQ(bench.device().table_sizes().arp, 16u);
+  EXPECT_EQ(bench.send(0, make_udp(bench.pool, a_to_b, 5, 6)).size(), 1u) << "host_b is asked for";
+  EXPECT_EQ(bench.losses(DropReason::arp_queue_full), 0u);
+}
+
 }  // namespace
 }  // namespace tributary::test

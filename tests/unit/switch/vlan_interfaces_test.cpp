@@ -188,6 +188,11 @@ TEST(VlanInterfaces, ComeMoveAndGoWithAReload) {
   introduce(bench);
   EXPECT_EQ(sent(bench.send(access_10, make_udp(bench.pool, from_10, 5, 6))),
             (Exits{{access_20, no_tag}}));
+
+  EXPECT_EQ(bench.device().arp(bench.now).size(), 2u);
+  config.bridge_vlan = 22;
+  bench.device().reconfigure(config);
+  EXPECT_EQ(bench.device().arp(bench.now).size(), 1u) << "those of VLAN 10 are nobody's neighbours";
 }
 
 TEST(VlanInterfaces, TeachTheOtherCores) {
