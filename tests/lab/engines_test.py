@@ -8,12 +8,14 @@ from experiment_case import ExperimentCase
 
 
 class Engines(ExperimentCase):
+    limit_s = 8 * support.PATIENCE_S  # every engine has its turn
+
     def test_engines(self):
         page = self.output / "engines.md"
         said = self.run_tool("experiment-engines", "--runs", 1, "--seconds", 2, "--size", "256K",
                              "--iterations", 2, "--output", self.output, "--document", page)
         self.assertIn("switch memory", said)
-        for engine in ("canary", "panama", "flare", "ring", "canary beside panama",
+        for engine in ("canary", "panama", "flare", "netreduce", "ring", "canary beside panama",
                        "panama beside canary"):
             self.assertIn(f"| {engine} |", page.read_text())
         samples = json.loads((self.output / "results.json").read_text())["samples"]

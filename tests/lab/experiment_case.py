@@ -12,13 +12,15 @@ TOOLS = support.ROOT / "tools"
 
 
 class ExperimentCase(unittest.TestCase):
+    limit_s = 5 * support.PATIENCE_S  # of a tool that hangs
+
     def setUp(self):
         directory = tempfile.TemporaryDirectory()
         self.addCleanup(directory.cleanup)
         self.output = pathlib.Path(directory.name)
 
     def start_tool(self, name: str, *arguments):
-        return support.run(TOOLS / name, *arguments, timeout=5 * support.PATIENCE_S,
+        return support.run(TOOLS / name, *arguments, timeout=self.limit_s,
                            env=os.environ | {"TRIBUTARY_BUILD": str(support.BUILD)})
 
     def run_tool(self, name: str, *arguments) -> str:
