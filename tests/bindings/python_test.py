@@ -215,7 +215,11 @@ def buffers_with_finalizers() -> None:
 
 def closing_is_aborted() -> None:
     """By another thread, or by a signal whose handler raises."""
-    for how in (lambda comm: comm.abort(), lambda _: os.kill(os.getpid(), signal.SIGINT)):
+    def by_another_close(comm) -> None:
+        comm.close()  # which leaves it to the first
+        comm.abort()
+
+    for how in (lambda comm: comm.abort(), by_another_close, lambda _: os.kill(os.getpid(), signal.SIGINT)):
         signal.signal(signal.SIGINT, signal.default_int_handler)
         with tributary.Communicator(stall_timeout=ranks.PATIENCE_S) as signal_of_0:
             comm = signal_of_0.split(0)
@@ -224,9 +228,17 @@ def closing_is_aborted() -> None:
                 raised(tributary.Error, lambda: comm.allreduce(numpy.ones(LONG)))
                 continue
             request = comm.iallreduce(numpy.ones(LONG))
-            threading.Timer(0.3, how, (comm,)).start()
+
+            def end_it() -> None:
+                while not comm.closed:
+                    time.sleep(0.01)
+                how(comm)
+
+            ending = threading.Thread(target=end_it)
+            ending.start()
             with contextlib.suppress(KeyboardInterrupt):
                 comm.close()
+            ending.join()
             raised(tributary.AbortedError, request.wait)
             signal_of_0.barrier()
 
@@ -709,6 +721,38 @@ def an_exchange_that_only_itself_refers_to() -> None:
         raised(tributary.Error, train)
 
 
+class Collects:
+    """What goes with the exchange lets the collector run."""
+
+    def __call__(self, layer: int, values, contributors: list[int]) -> None:
+        pass
+
+    def __del__(self):
+        gc.collect()
+
+
+def the_collector_runs_while_an_exchange_goes() -> None:
+    with tributary.Communicator() as comm:
+        exchange = tributary.GradientExchange(comm, LAYERS, Collects())
+        exchange.close()
+        del exchange
+        comm.barrier()
+
+
+def the_collector_runs_while_an_exchange_comes() -> None:
+    class Mine(tributary.GradientExchange):
+        pass
+
+    with tributary.Communicator() as comm:
+        before = gc.get_threshold()
+        gc.set_threshold(1)
+        try:
+            exchange = Mine(comm, LAYERS, Replica().apply)
+        finally:
+            gc.set_threshold(*before)
+        exchange.close()
+
+
 def what_was_posted_is_awaited_beside_an_exchange() -> None:
     """The exchange has the communicator, too, and nobody has the request."""
     comm = tributary.Communicator()
@@ -811,12 +855,13 @@ CASES = {function.__name__: function for function in (
     late_ranks_time_out, deadlines, any_of_several, handlers, sketches, gradient_hook, exchanges,
     stale_gradients_are_dropped, other_threads_run_while_an_exchange_waits, what_applies_may_raise,
     exchange_interrupted, an_exchange_that_nobody_has_any_more, an_exchange_that_only_itself_refers_to,
-    refused_exchanges,
+    the_collector_runs_while_an_exchange_goes, the_collector_runs_while_an_exchange_comes, refused_exchanges,
     what_was_posted_is_awaited_beside_an_exchange, leaving, refused_options,
     a_world_shrinks)}
 OF_THEIR_OWN = {"a_world_shrinks"}
 SIZES = {"types_and_operators": 3, "other_collectives": 3, "parts": 4, "named_types": 3, "handlers": 3,
-         "sketches": 3, "buffers_with_finalizers": 1, "gradient_hook": 3, "exchanges": 3}
+         "sketches": 3, "buffers_with_finalizers": 1, "the_collector_runs_while_an_exchange_goes": 1,
+         "the_collector_runs_while_an_exchange_comes": 1, "gradient_hook": 3, "exchanges": 3}
 
 
 class Package(ranks.Cases):

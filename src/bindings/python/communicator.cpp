@@ -327,9 +327,10 @@ void Communicator::close() {
 
 // What was posted is carried out, whoever else has the communicator: the requests have the memory.
 void Communicator::end(bool heeds_signals) {
-  if (comm_ != nullptr) {
-    ending_ = std::exchange(comm_, nullptr);
+  if (comm_ == nullptr) {  // it is closed, or another thread is about it
+    return;
   }
+  ending_ = std::exchange(comm_, nullptr);
   const auto posted = std::exchange(posted_, {});
   std::optional<py::error_already_set> raised;
   for (const auto& one : posted) {

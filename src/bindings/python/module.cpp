@@ -217,6 +217,9 @@ void add_communicator(py::module_& module) {
 // Returns null before the object was constructed, as others run meanwhile.
 GradientExchange* exchange_in(PyObject* object) {
   auto* const instance = reinterpret_cast<py::detail::instance*>(object);
+  if (!instance->simple_layout) {  // it has none yet
+    return nullptr;
+  }
   const auto held = instance->get_value_and_holder();
   return held.holder_constructed() ? static_cast<GradientExchange*>(held.value_ptr()) : nullptr;
 }
@@ -237,6 +240,11 @@ void collect_exchanges(PyHeapTypeObject* heap_type) {
       exchange->let_go();
     }
     return 0;
+  };
+  // pybind11 before 2.10.4 leaves it tracked, and Python runs before it is gone.
+  type.tp_dealloc = [](PyObject* self) {
+    PyObject_GC_UnTrack(self);
+    py::detail::pybind11_object_dealloc(self);
   };
 }
 
