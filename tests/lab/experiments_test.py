@@ -158,6 +158,8 @@ class Experiments(ExperimentCase):
                                  ("experiment-engines", "--engines", "steam"),
                                  ("experiment-sparse", "--densities", "2"),
                                  ("experiment-sparse", "--runs", "0"),
+                                 ("bench-mpi", "--sizes", "7"),
+                                 ("bench-mpi", "--sizes", "large"),
                                  ("experiment-hierarchy", "--per-machine", "1"),
                                  ("experiment-bcube", "--alpha", "7"),
                                  ("experiment-bcube", "--algorithm", "best"),

@@ -11,12 +11,13 @@ LIMIT_S = 600.0
 
 
 def run(net: Fabric, parameters: dict[str, str], sizes: list[int], iterations: int,
-        per_host: int = 1) -> dict[int, list[float]]:
-    """Returns the microseconds of each call (of the slowest rank) by size in bytes. `parameters` are Open MPI's."""
+        per_host: int = 1, hosts: int | None = None) -> dict[int, list[float]]:
+    """Returns the microseconds of each call (of the slowest rank) by size in bytes. `parameters` are Open MPI's; of
+    the lab's hosts, the first `hosts` have ranks."""
     program = net.build / "tests" / "perf" / "mpi_allreduce"
     argv = [str(program), str(iterations), *map(str, sizes)]
     with tempfile.TemporaryFile("w+") as out:
-        code = mpi.run(net.lab, net.build, argv, net.hosts, [per_host], timeout_s=LIMIT_S,
+        code = mpi.run(net.lab, net.build, argv, net.hosts[:hosts], [per_host], timeout_s=LIMIT_S,
                        parameters=parameters, stdout=out)
         if code != 0:
             raise LabError(f"mpirun with {parameters} ended with {code}")
