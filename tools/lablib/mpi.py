@@ -46,14 +46,15 @@ def run(lab: Lab, build: pathlib.Path, argv: list[str], hosts: list[str], per_ho
     for host in hosts:
         if isinstance(lab.host(host), Guest):
             raise LabError(f"{host} is a guest, and has no MPI; take a lab with hosts, such as star-4")
-    networks = ",".join(sorted({str(lab.host(host).address.network) for host in hosts}))
+    # By networks, Open MPI would warn on each host that is not in all of them.
+    interfaces = ",".join(sorted({lab.host(host).interface for host in hosts}))
     ours = {
         "plm_rsh_agent": f"{_AGENT} {lab.name}",
         "plm_rsh_no_tree_spawn": "1",
-        "oob_tcp_if_include": networks,
+        "oob_tcp_if_include": interfaces,
         "pml": "ob1",
         "btl": "tcp,self",
-        "btl_tcp_if_include": networks,
+        "btl_tcp_if_include": interfaces,
         # Hosts share the processors of one machine, so ranks that wait yield the processor.
         "mpi_yield_when_idle": "1",
         "hwloc_base_binding_policy": "none",
