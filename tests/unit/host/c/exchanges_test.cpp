@@ -203,7 +203,9 @@ TEST(CExchange, HasTheCommunicatorForItself) {
   });
 }
 
-TEST(CExchange, OutlivesTheHandleOfItsCommunicator) {
+// Calls body(comm) on two ranks, which destroys the communicator itself.
+template <typename Body>
+void run_with_handles(Body body) {
   Gatherers meeting(2);
   run_ranks(2, [&](std::uint32_t rank) {
     Gatherers::Seat seat{&meeting, rank};
@@ -212,6 +214,12 @@ TEST(CExchange, OutlivesTheHandleOfItsCommunicator) {
                                          Gatherers::allgather, &seat),
               TRIBUTARY_SUCCESS)
         << tributary_last_error();
+    body(comm);
+  });
+}
+
+TEST(CExchange, OutlivesTheHandleOfItsCommunicator) {
+  run_with_handles([](tributary_comm* comm) {
     CReplica own;
     const auto exchange = c_exchange(comm, own, c_exchange_options(TRIBUTARY_BSP));
     tributary_comm_destroy(comm);
@@ -222,18 +230,11 @@ TEST(CExchange, OutlivesTheHandleOfItsCommunicator) {
 }
 
 TEST(CExchange, LeavesTheEndOfTheCommunicatorToItsHandle) {
-  Gatherers meeting(2);
-  run_ranks(2, [&](std::uint32_t rank) {
-    Gatherers::Seat seat{&meeting, rank};
-    tributary_comm* comm = nullptr;
-    ASSERT_EQ(tributary_comm_create_with(&comm, c_options(rank).get(), rank, 2,
-                                         Gatherers::allgather, &seat),
-              TRIBUTARY_SUCCESS)
-        << tributary_last_error();
+  run_with_handles([](tributary_comm* comm) {
     CReplica own;
     const auto exchange = c_exchange(comm, own, c_exchange_options(TRIBUTARY_BSP));
     ASSERT_EQ(tributary_gradient_exchange_close(exchange.get()), TRIBUTARY_SUCCESS);
-    if (rank == 1) {
+    if (tributary_comm_rank(comm) == 1) {
       std::this_thread::sleep_for(std::chrono::milliseconds(300));
     }
     std::vector<float> values(1000, 1);
