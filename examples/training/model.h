@@ -17,11 +17,13 @@ namespace example {
 constexpr std::size_t inputs = 32;
 constexpr std::size_t hidden = 192;
 constexpr std::size_t classes = 8;
+constexpr std::size_t hidden_weights = inputs * hidden;
+constexpr std::size_t last_weights = hidden * classes;
 // Weights and biases of the hidden layer, and of the last one. The last element is no part of the
 // model: rank 0 gives it a gradient to end the training, and so all ranks that apply its sums see
 // the end in the same place.
-constexpr std::array<std::size_t, 5> layer_sizes = {inputs * hidden, hidden, hidden* classes,
-                                                    classes, 1};
+constexpr std::array<std::size_t, 5> layer_sizes = {hidden_weights, hidden, last_weights, classes,
+                                                    1};
 
 struct Point {
   std::array<float, inputs> place{};
