@@ -83,7 +83,9 @@ constexpr Option<DaemonConfig> options[] = {
     option::words<&DaemonConfig::idle, idle_words>(
         "idle", Apply::restart,
         "`\"adaptive\"` sleeps, ramping up to a millisecond, when nothing comes, but not while it "
-        "had work for half of the last 10 ms, and sooner where others want its CPU; "
+        "had work for half of the last 10 ms, and sooner where others want its CPU; where all "
+        "ports "
+        "are interfaces of the kernel without flow control it then waits until a frame comes; "
         "`\"poll\"` never sleeps"),
     option::words<&DaemonConfig::hugepages, hugepages_words>(
         "hugepages", Apply::restart,

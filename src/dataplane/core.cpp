@@ -27,8 +27,10 @@ Time read_clock() {
 Core::Core(const CoreSetup& setup, const control::DaemonConfig& config, const Devices& devices)
     : setup_(setup),
       pool_(setup.mempool),
+      bell_(setup.rings->bell(setup.core)),
       handover_(*setup.rings, setup.core, setup.cores, pool_),
       idle_(config.idle),
+      mailbox_(&bell_),
       ports_(setup, pool_, config, devices) {
   status_.cpu = setup.cpu;
   for (std::size_t s = 0; s < config.switches.size(); ++s) {
@@ -43,9 +45,15 @@ Core::Core(const CoreSetup& setup, const control::DaemonConfig& config, const De
   }
   departing_.reserve(setup.topology->ports.size());
   output_.departures.reserve(setup.topology->ports.size());
+  inputs_.reserve(ports_.size() + 1);  // and the bell
 }
 
 Core::~Core() = default;
+
+void Core::stop() {
+  stop_.store(true, std::memory_order_relaxed);
+  bell_.ring();
+}
 
 void Core::run() {
   std::fesetenv(FE_DFL_ENV);      // whatever the thread that started this one has loaded
@@ -60,18 +68,28 @@ void Core::run() {
     ++status_.loops;
     if (worked) {
       ++status_.busy_loops;
+      woken_in_vain_ = false;
       if (!pulse.load(std::memory_order_relaxed)) {
         pulse.store(true, std::memory_order_relaxed);
       }
     }
-    const Duration sleep = idle_.after_round(worked, now, worked ? never : earliest_deadline());
+    const Duration sleep = worked
+                               ? idle_.after_round(true, now, never)
+                               : idle_.after_round(false, now, earliest_deadline(), longest_rest());
     if (sleep > Duration::zero()) {
       if (sleep >= quiet_after) {
         pulse.store(false, std::memory_order_relaxed);
       }
+      user.leave();
       rest(sleep);
+      user.come_back();
     }
   }
+}
+
+// A descriptor that woke the core in vain, for whatever reason, would do so again at once.
+Duration Core::longest_rest() const {
+  return ports_.announce() && !woken_in_vain_ ? IdleGovernor::wait_max : IdleGovernor::sleep_max;
 }
 
 void Core::rest(Duration sleep) {
@@ -82,8 +100,22 @@ void Core::rest(Duration sleep) {
     sleep = std::min(sleep, doze_max);
   }
   ++status_.sleeps;
+  if (sleep > IdleGovernor::sleep_max) {
+    wait_for_work(sleep);
+    return;
+  }
+  woken_in_vain_ = false;
   const timespec duration = {0, static_cast<long>(sleep.count())};  // below one second
   nanosleep(&duration, nullptr);                                    // a signal only ends it early
+}
+
+void Core::wait_for_work(Duration longest) {
+  bell_.expect();
+  if (mailbox_.waiting() || !handover_.nothing_comes() || stop_.load(std::memory_order_relaxed)) {
+    return;
+  }
+  ports_.list_inputs(inputs_);
+  woken_in_vain_ = bell_.wait(inputs_, longest);
 }
 
 bool Core::round(Time now) {

@@ -42,7 +42,7 @@ class Core {
 
   // Runs until stop(), on the core's own thread.
   void run();
-  void stop() { stop_.store(true, std::memory_order_relaxed); }
+  void stop();
   Mailbox& mailbox() { return mailbox_; }
 
   // Actions in the mailbox use these.
@@ -75,20 +75,25 @@ class Core {
   void hand_over(PacketRuns& by_core, std::uint32_t tag);
   void account_refused();
   Time earliest_deadline() const;
+  Duration longest_rest() const;
   void rest(Duration sleep);
+  void wait_for_work(Duration longest);
 
   CoreSetup setup_;
   MbufPool pool_;
+  Doorbell& bell_;
   Handover handover_;
   IdleGovernor idle_;
   Mailbox mailbox_;
   HomePorts ports_;
   std::vector<Share> shares_;  // by switch
   switching::Output output_;
-  PacketRuns departing_;  // by port number: for the queues of this core
-  PacketList ready_;      // arrived frames, for deliver()
-  PacketList crossing_;   // frames that have left one end, for cross_link()
-  PacketList refused_;    // by a full hand-over ring
+  PacketRuns departing_;        // by port number: for the queues of this core
+  PacketList ready_;            // arrived frames, for deliver()
+  PacketList crossing_;         // frames that have left one end, for cross_link()
+  PacketList refused_;          // by a full hand-over ring
+  std::vector<pollfd> inputs_;  // for wait_for_work()
+  bool woken_in_vain_ = false;  // by one of these, of which no work has come since
   bool receiving_ = true;
   std::atomic<bool> stop_{false};
   control::CoreStatus status_;

@@ -25,6 +25,13 @@ class alignas(64) DeviceQueue {
   DeviceQueue(std::uint16_t port, std::uint16_t queue, bool sends)
       : port_(port), queue_(queue), sends_(sends) {}
 
+  // `descriptor` can be read while frames wait to be received.
+  void set_input(int descriptor) { input_ = descriptor; }
+  // Returns the descriptor to poll for frames; -1, which poll() passes over, while none come.
+  int input() const { return paused_ ? -1 : input_; }
+  // Says whether input() tells all that there is to do.
+  bool announces() const { return paused_ || (input_ >= 0 && waiting_ == 0); }
+
   // A paused queue does not touch the device: nothing comes, and what waits is dropped. Once a core
   // has the queue, only that core calls it.
   void pause(bool paused);
@@ -52,6 +59,7 @@ class alignas(64) DeviceQueue {
   bool sends_;
   bool gathers_ = false;
   bool paused_ = true;
+  int input_ = -1;  // none
   std::uint16_t waiting_ = 0;
   Time waiting_since_{};
   Duration patience_ = patience_usual;

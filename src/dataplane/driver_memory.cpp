@@ -69,6 +69,14 @@ void DriverUser::between_bursts() const {
   rte_rcu_qsbr_quiescent(quiescence(), number_);
 }
 
+void DriverUser::leave() const {
+  rte_rcu_qsbr_thread_offline(quiescence(), number_);
+}
+
+void DriverUser::come_back() const {
+  rte_rcu_qsbr_thread_online(quiescence(), number_);
+}
+
 }  // namespace tributary::dataplane
 
 // This function takes the place of libc's for this program and all of its libraries, the drivers

@@ -16,6 +16,9 @@ class DriverUser {
 
   // Says that the thread is in no driver now. It is to be called in every round.
   void between_bursts() const;
+  // Nobody waits for a thread that is away, and it is in no driver until it is back.
+  void leave() const;
+  void come_back() const;
 
  private:
   unsigned number_;

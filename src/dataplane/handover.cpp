@@ -2,6 +2,7 @@
 #include "dataplane/handover.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <rte_errno.h>
 #include <rte_prefetch.h>
@@ -31,6 +32,13 @@ void HandoverRings::Free::operator()(rte_ring* ring) const noexcept {
 tl::expected<HandoverRings, std::string> HandoverRings::create(unsigned cores) {
   HandoverRings rings;
   rings.cores_ = cores;
+  for (unsigned core = 0; core < cores; ++core) {
+    auto bell = Doorbell::create();
+    if (!bell) {
+      return tl::unexpected(bell.error());
+    }
+    rings.bells_.push_back(std::move(*bell));
+  }
   rings.rings_.resize(std::size_t{cores} * cores);
   for (unsigned from = 0; from < cores; ++from) {
     for (unsigned to = 0; to < cores; ++to) {
@@ -56,6 +64,7 @@ Handover::Handover(const HandoverRings& rings, unsigned core, unsigned cores, Pa
     if (other != core) {
       lanes_[other].out = rings.between(core, other);
       lanes_[other].in = rings.between(other, core);
+      lanes_[other].bell = &rings.bell(other);
     }
   }
 }
@@ -95,6 +104,7 @@ void Handover::flush(Lane& lane, PacketList& refused) {
     refused.push(PacketPtr(static_cast<Packet*>(lane.staged[i])));
   }
   lane.count = 0;
+  lane.bell->ring();
 }
 
 bool Handover::congested() {
@@ -104,6 +114,12 @@ bool Handover::congested() {
     }
     lane.room = rte_ring_free_count(lane.out);
     return lane.room < ring_packets - backlog_max;
+  });
+}
+
+bool Handover::nothing_comes() const {
+  return std::all_of(lanes_.begin(), lanes_.end(), [](const Lane& lane) {
+    return lane.in == nullptr || rte_ring_empty(lane.in) != 0;
   });
 }
 

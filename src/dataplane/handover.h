@@ -10,6 +10,7 @@
 
 #include <tl/expected.hpp>
 
+#include "dataplane/doorbell.h"
 #include "packet/list.h"
 #include "packet/pool.h"
 
@@ -38,11 +39,13 @@ constexpr std::uint32_t index_of(std::uint32_t tag) {
   return tag & ((std::uint32_t{1} << handover_index_bits) - 1);
 }
 
-// Between the cores there is one single-producer, single-consumer ring for each ordered pair.
+// Between the cores there is one single-producer, single-consumer ring for each ordered pair. Each
+// core has a bell that rings when something is put into one of its rings.
 class HandoverRings {
  public:
   static tl::expected<HandoverRings, std::string> create(unsigned cores);
   rte_ring* between(unsigned from, unsigned to) const { return rings_[from * cores_ + to].get(); }
+  Doorbell& bell(unsigned core) const { return *bells_[core]; }
 
  private:
   struct Free {
@@ -50,6 +53,7 @@ class HandoverRings {
   };
   unsigned cores_ = 0;
   std::vector<std::unique_ptr<rte_ring, Free>> rings_;  // null on the diagonal
+  std::vector<std::unique_ptr<Doorbell>> bells_;        // by core
 };
 
 // A Handover is one core's end of the rings. Packets are collected and handed over in bursts.
@@ -76,6 +80,8 @@ class Handover {
   // the device.
   bool congested();
 
+  // Says whether nothing is on its way to here.
+  bool nothing_comes() const;
   // Says whether nothing is on its way from here or to here.
   bool empty() const;
 
@@ -85,6 +91,7 @@ class Handover {
   struct Lane {
     rte_ring* out = nullptr;
     rte_ring* in = nullptr;
+    Doorbell* bell = nullptr;  // of the other core
     std::array<void*, burst> staged{};
     unsigned count = 0;
     unsigned room = 0;  // in `out`, at least, when it was last looked at

@@ -69,6 +69,11 @@ class HomePort {
   // empty. Returns false if nothing went.
   bool send(Time now, PacketList& crossing);
 
+  // Says whether all that there is to do without a deadline begins with a frame that makes the
+  // device's input readable. Flow control looks at what other cores do.
+  bool announces() const {
+    return !port_.controls_flow() && (device_ == nullptr || device_->announces());
+  }
   bool due(Time now) const { return deadline_ <= now || waiting() || port_.controls_flow(); }
   bool idle() const { return deadline_ == never && !waiting(); }
   Time deadline() const { return deadline_; }

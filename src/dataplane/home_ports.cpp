@@ -68,6 +68,20 @@ Time HomePorts::deadline() const {
   return earliest;
 }
 
+bool HomePorts::announce() const {
+  return std::all_of(ports_.begin(), ports_.end(),
+                     [](const HomePort& home) { return home.announces(); });
+}
+
+void HomePorts::list_inputs(std::vector<pollfd>& inputs) const {
+  inputs.clear();
+  for (const auto& home : ports_) {
+    if (home.device() != nullptr) {
+      inputs.push_back({home.device()->input(), POLLIN, 0});
+    }
+  }
+}
+
 bool HomePorts::idle() const {
   return std::all_of(ports_.begin(), ports_.end(),
                      [](const HomePort& home) { return home.idle(); });

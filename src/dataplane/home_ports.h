@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <poll.h>
 #include <vector>
 
 #include "control/config.h"
@@ -33,6 +34,11 @@ class HomePorts {
 
   // Returns the earliest deadline of all.
   Time deadline() const;
+  // Says whether every port announces what comes. `inputs` becomes what to poll for that, at most
+  // one of each.
+  bool announce() const;
+  void list_inputs(std::vector<pollfd>& inputs) const;
+  std::size_t size() const { return ports_.size(); }
   // Says whether nothing waits to be sent.
   bool idle() const;
 

@@ -5,7 +5,7 @@
 
 namespace tributary::dataplane {
 
-Duration IdleGovernor::after_round(bool worked, Time now, Time deadline) {
+Duration IdleGovernor::after_round(bool worked, Time now, Time deadline, Duration longest) {
   if (policy_ == control::IdlePolicy::poll) {
     return Duration::zero();
   }
@@ -22,8 +22,11 @@ Duration IdleGovernor::after_round(bool worked, Time now, Time deadline) {
   if (now - idle_since_ < spin(contended)) {
     return Duration::zero();
   }
-  auto sleep = contended ? std::max(next_sleep_, sleep_min_to_deadline) : next_sleep_;
-  next_sleep_ = std::min(sleep * 2, sleep_max);
+  auto sleep = std::min(next_sleep_, longest);
+  if (contended) {
+    sleep = std::max(sleep, sleep_min_to_deadline);
+  }
+  next_sleep_ = std::min(sleep * 2, longest);
   if (deadline != never) {
     sleep = std::min(sleep, std::max(deadline - now, sleep_min_to_deadline));
   }

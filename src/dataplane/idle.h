@@ -20,6 +20,8 @@ class IdleGovernor {
  public:
   static constexpr Duration sleep_first = std::chrono::microseconds(5);
   static constexpr Duration sleep_max = std::chrono::milliseconds(1);
+  // So long at most sleeps a core that whatever comes wakes.
+  static constexpr Duration wait_max = std::chrono::milliseconds(100);
   // A deadline that is nearer than this is met late by as much: several cores' worth of processes
   // share a lab machine, and a wake-up for every packet of a shaped port costs more than the
   // packet.
@@ -42,8 +44,9 @@ class IdleGovernor {
   explicit IdleGovernor(control::IdlePolicy policy) : policy_(policy) {}
 
   // `worked` says that the round, which began at `now`, moved a packet. `deadline` is the earliest
-  // thing that is due on this core; it is of no interest after work. Zero means: do not sleep.
-  Duration after_round(bool worked, Time now, Time deadline);
+  // thing that is due on this core; it is of no interest after work. No sleep is longer than
+  // `longest`. Zero means: do not sleep.
+  Duration after_round(bool worked, Time now, Time deadline, Duration longest = sleep_max);
 
  private:
   void learn_contention(Time now);

@@ -22,6 +22,8 @@ class KernelLosses {
 
   // The driver has opened its sockets, and keeps them open as long as count() is called.
   void watch();
+  // Returns them, in the order in which they were opened. They can be read while frames wait.
+  const std::vector<int>& sockets() const { return sockets_; }
   // A packet socket forgets what it has told, so nobody else may ask those of the driver.
   void count();
 

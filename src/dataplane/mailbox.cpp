@@ -18,7 +18,7 @@ bool Mailbox::run(const Action& action, std::chrono::milliseconds timeout) {
   }
   // The command may be on this stack, as the core never touches it after `done`.
   Command command{&action, false};
-  pending_.store(&command, std::memory_order_release);
+  leave(command);
   return await(command, end, true);
 }
 
@@ -26,7 +26,14 @@ void Mailbox::post(Action action) {
   await(posted_, Deadline::min(), true);
   posted_action_ = std::move(action);
   posted_.done.store(false, std::memory_order_relaxed);
-  pending_.store(&posted_, std::memory_order_release);
+  leave(posted_);
+}
+
+void Mailbox::leave(Command& command) {
+  pending_.store(&command, std::memory_order_release);
+  if (bell_ != nullptr) {
+    bell_->ring();
+  }
 }
 
 bool Mailbox::settled(std::chrono::milliseconds timeout) {

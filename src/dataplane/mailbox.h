@@ -5,6 +5,7 @@
 #include <chrono>
 #include <functional>
 
+#include "dataplane/doorbell.h"
 #include "packet/clock.h"
 
 namespace tributary::dataplane {
@@ -16,6 +17,9 @@ class Mailbox {
  public:
   using Action = std::function<void(Time)>;
 
+  // `bell` rings when something is left for the core; null where the core looks often enough.
+  explicit Mailbox(Doorbell* bell = nullptr) : bell_(bell) {}
+
   // The control thread waits until the core has run `action`, behind what was posted. Returns false
   // if the core did not come round within `timeout`; then the action does not run any more.
   bool run(const Action& action, std::chrono::milliseconds timeout);
@@ -26,9 +30,10 @@ class Mailbox {
   // The control thread learns whether what was posted has run, at the latest after `timeout`.
   bool settled(std::chrono::milliseconds timeout);
 
-  // The core runs what is waiting.
+  // The core learns whether something is waiting, and runs it.
+  bool waiting() const { return pending_.load(std::memory_order_relaxed) != nullptr; }
   void serve(Time now) {
-    if (pending_.load(std::memory_order_relaxed) != nullptr) {
+    if (waiting()) {
       serve_pending(now);
     }
   }
@@ -43,8 +48,10 @@ class Mailbox {
   // Says whether the command is done by `end`. If it is not, and `give_up`, it is taken back; one
   // that has begun cannot be, and is waited for.
   bool await(Command& command, Deadline end, bool give_up);
+  void leave(Command& command);
   void serve_pending(Time now);
 
+  Doorbell* bell_;
   std::atomic<Command*> pending_{nullptr};
   Action posted_action_;
   Command posted_{&posted_action_, true};

@@ -192,7 +192,18 @@ tl::expected<std::unique_ptr<PortDevice>, std::string> PortDevice::open(
     return tl::unexpected(explained(set.error(), config));
   }
   device->kernel_losses_.watch();
+  device->name_inputs();
   return device;
+}
+
+// The drivers whose sockets are known open one for each queue, in the order of these.
+void PortDevice::name_inputs() {
+  const auto& sockets = kernel_losses_.sockets();
+  if (sockets.size() == queues_.size()) {
+    for (std::size_t q = 0; q < sockets.size(); ++q) {
+      queues_[q].set_input(sockets[q]);
+    }
+  }
 }
 
 tl::expected<void, std::string> PortDevice::set_mtu(std::uint16_t mtu) {

@@ -72,6 +72,7 @@ class PortDevice {
   tl::expected<void, std::string> start();
   void stop();
   void close();
+  void name_inputs();
   // Sets the MTU of the kernel's interface behind it, if there is one.
   tl::expected<void, std::string> set_mtu(std::uint16_t mtu);
   // The MTU stays if somebody else has changed it since.

@@ -56,6 +56,20 @@ TEST_F(Idle, RampsUpToTheMaximum) {
   EXPECT_EQ(sleep, IdleGovernor::sleep_max);
 }
 
+TEST_F(Idle, WhoIsWokenByWhatComesSleepsLonger) {
+  first_sleep();
+  Duration longest{};
+  for (int i = 0; i < 20; ++i) {
+    longest = governor.after_round(false, now, never, IdleGovernor::wait_max);
+    now += longest;
+  }
+  EXPECT_EQ(longest, IdleGovernor::wait_max);
+  EXPECT_EQ(governor.after_round(false, now, now + milliseconds(3), IdleGovernor::wait_max),
+            milliseconds(3));
+  now += milliseconds(3);
+  EXPECT_EQ(round(false), IdleGovernor::sleep_max) << "where it has to look for itself again";
+}
+
 TEST_F(Idle, WorkEndsTheSpell) {
   first_sleep();
   round(false);
