@@ -29,15 +29,19 @@ std::uint64_t transmit_offloads(const rte_eth_dev_info& device, bool gathers) {
 // Where blocks have owners and the card can, it hashes the UDP source port alone, so that a packet
 // arrives at the owner of its block; else it hashes whole flows.
 void plan_rss(const rte_eth_dev_info& device, bool owners, DevicePlan& plan) {
-  constexpr std::uint64_t others = RTE_ETH_RSS_IPV4 | RTE_ETH_RSS_FRAG_IPV4 | RTE_ETH_RSS_IPV6;
-  constexpr std::uint64_t flows = RTE_ETH_RSS_NONFRAG_IPV4_UDP | RTE_ETH_RSS_NONFRAG_IPV4_TCP;
+  // For some cards UDP and TCP over IPv6, and fragments, are kinds of their own.
+  constexpr std::uint64_t others =
+      RTE_ETH_RSS_IPV4 | RTE_ETH_RSS_FRAG_IPV4 | RTE_ETH_RSS_IPV6 | RTE_ETH_RSS_FRAG_IPV6;
+  constexpr std::uint64_t flows = RTE_ETH_RSS_NONFRAG_IPV4_UDP | RTE_ETH_RSS_NONFRAG_IPV4_TCP |
+                                  RTE_ETH_RSS_NONFRAG_IPV6_UDP | RTE_ETH_RSS_NONFRAG_IPV6_TCP;
+  constexpr std::uint64_t ports = source_port_hash | RTE_ETH_RSS_NONFRAG_IPV6_UDP;
   const auto offered = device.flow_type_rss_offloads;
   const bool by_port = owners && (offered & source_port_hash) == source_port_hash;
   plan.wants_rule = owners && !by_port;
   if (device.hash_key_size > rss_key_bytes_max) {
     return;
   }
-  plan.rss_hashes = ((by_port ? source_port_hash : flows) | others) & offered;
+  plan.rss_hashes = ((by_port ? ports : flows) | others) & offered;
   if (plan.rss_hashes == 0) {
     return;
   }

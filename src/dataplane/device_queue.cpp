@@ -7,6 +7,8 @@
 #include <rte_ethdev.h>
 
 #include "dataplane/mbuf_pool.h"
+#include "wire/ethernet.h"
+#include "wire/vlan.h"
 
 namespace tributary::dataplane {
 
@@ -64,6 +66,21 @@ void chain(Packet& packet) {
 
 }  // namespace
 
+namespace {
+
+bool is_tagged(const Packet& packet) {
+  const auto* header = reinterpret_cast<const wire::EthernetHeader*>(packet.data());
+  return packet.length >= sizeof *header && header->type.value() == wire::ethertype::vlan;
+}
+
+}  // namespace
+
+bool DeviceQueue::is_too_long(const Packet& packet) const {
+  const auto bytes = packet.frame_bytes();
+  return bytes > frame_bytes_max_ &&
+         (bytes > frame_bytes_max_ + sizeof(wire::VlanTag) || !is_tagged(packet));
+}
+
 std::size_t DeviceQueue::transmit(PacketList& packets, Time now) {
   if (waiting_ == 0) {
     if (packets.empty()) {
@@ -72,7 +89,12 @@ std::size_t DeviceQueue::transmit(PacketList& packets, Time now) {
     waiting_since_ = now;
   }
   while (waiting_ < burst && !packets.empty()) {
-    Packet* packet = packets.pop().release();
+    auto next = packets.pop();
+    if (is_too_long(*next)) {
+      ++dropped_;
+      continue;
+    }
+    Packet* packet = next.release();
     if (!gathers_) {
       make_whole(*packet);
     }
@@ -85,6 +107,9 @@ std::size_t DeviceQueue::transmit(PacketList& packets, Time now) {
       chain(*packet);
     }
     pending_[waiting_++] = mbuf;
+  }
+  if (waiting_ == 0) {
+    return 0;
   }
   const auto sent = rte_eth_tx_burst(port_, queue_, pending_.data(), waiting_);
   std::copy(pending_.begin() + sent, pending_.begin() + waiting_, pending_.begin());

@@ -48,16 +48,22 @@ class alignas(64) DeviceQueue {
   void set_patience(Duration patience) { patience_ = patience; }
   std::uint64_t dropped() const { return dropped_; }
   void drop_waiting();
+  // The kernel loses longer frames without a word: they are dropped and counted here. A tag of a
+  // VLAN may come on top.
+  void set_frame_bytes_max(std::uint32_t bytes) { frame_bytes_max_ = bytes; }
   // If true, the device sends frames of several segments as they are.
   void set_gathers(bool gathers) { gathers_ = gathers; }
 
   std::uint64_t refused() const { return refused_; }
 
  private:
+  bool is_too_long(const Packet& packet) const;
+
   std::uint16_t port_;
   std::uint16_t queue_;
   bool sends_;
   bool gathers_ = false;
+  std::uint32_t frame_bytes_max_ = UINT32_MAX;
   bool paused_ = true;
   int input_ = -1;  // none
   std::uint16_t waiting_ = 0;

@@ -35,12 +35,18 @@ void warn_of_losses(const switching::SwitchConfig& config) {
   }
 }
 
+// Returns the interface that is driven by AF_XDP; null for other devices.
+const control::InterfaceDevice* xdp_interface(const control::DeviceConfig& device) {
+  const auto* interface = std::get_if<control::InterfaceDevice>(&device);
+  const bool is_xdp =
+      interface != nullptr && interface->driver == control::InterfaceDevice::Driver::af_xdp;
+  return is_xdp ? interface : nullptr;
+}
+
 // Returns how many queues a device with automatic ones is asked for.
 std::uint16_t queues_wanted(const control::DeviceConfig& device, std::size_t cores) {
-  const auto* interface = std::get_if<control::InterfaceDevice>(&device);
-  const bool xdp =
-      interface != nullptr && interface->driver == control::InterfaceDevice::Driver::af_xdp;
-  const auto most = xdp ? interface_channels(interface->interface) : control::queues_max;
+  const auto* xdp = xdp_interface(device);
+  const auto most = xdp != nullptr ? interface_channels(xdp->interface) : control::queues_max;
   return static_cast<std::uint16_t>(std::min<std::size_t>(cores, most));
 }
 
@@ -70,14 +76,24 @@ void warn_if_deaf(const std::string& switch_name, const forwarding::PortConfig& 
 
 void warn_of_lost_tags(const std::string& switch_name, const forwarding::PortConfig& port,
                        const control::DeviceConfig& device) {
-  const auto* interface = std::get_if<control::InterfaceDevice>(&device);
-  const bool is_xdp =
-      interface != nullptr && interface->driver == control::InterfaceDevice::Driver::af_xdp;
-  if (is_xdp && port.vlan.any() && interface_takes_tags_off(interface->interface)) {
+  const auto* xdp = xdp_interface(device);
+  if (xdp != nullptr && port.vlan.any() && interface_takes_tags_off(xdp->interface)) {
     spdlog::warn(
         "{}:{}: tags of VLANs are taken off before AF_XDP sees the frames, and lost; `ethtool -K "
         "{} rxvlan off`, of a veth pair also `txvlan off` at its other end",
-        switch_name, port.name, interface->interface);
+        switch_name, port.name, xdp->interface);
+  }
+}
+
+void warn_of_unread_channels(const std::string& switch_name, const forwarding::PortConfig& port,
+                             const control::DeviceConfig& device, std::uint16_t queues) {
+  const auto* xdp = xdp_interface(device);
+  const auto channels = xdp != nullptr ? interface_channels(xdp->interface) : queues;
+  if (channels > queues) {
+    spdlog::warn(
+        "{}:{}: {} spreads frames over {} channels, and the port has {} of these: all others' "
+        "frames go to the kernel; `ethtool -L {} combined {}`, or write queues = {}",
+        switch_name, port.name, xdp->interface, channels, queues, xdp->interface, queues, channels);
   }
 }
 
@@ -140,6 +156,8 @@ tl::expected<Devices, std::string> open_devices(control::DaemonConfig& config, T
       queues[number] = {device->receivers(), device->senders()};
       warn_if_deaf(section.config.name, port, *device);
       warn_of_lost_tags(section.config.name, port, section.devices[place.port]);
+      warn_of_unread_channels(section.config.name, port, section.devices[place.port],
+                              device->receivers());
     }
   }
   deal_queues(topology, static_cast<unsigned>(config.cores.size()), queues);

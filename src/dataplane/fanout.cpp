@@ -12,6 +12,9 @@ namespace {
 // These bits of a group's argument are its number; the rest says how frames are dealt.
 constexpr unsigned number_mask = 0xffff;
 constexpr unsigned numbered_by_kernel = PACKET_FANOUT_FLAG_UNIQUEID << 16;
+// The driver would have the kernel put fragments together, also where there is one socket. What
+// they make is longer than a frame may be, and a switch passes fragments on as they are.
+constexpr unsigned reassembles = PACKET_FANOUT_FLAG_DEFRAG << 16;
 
 thread_local FanoutGroup* current = nullptr;
 
@@ -33,7 +36,8 @@ FanoutGroup::~FanoutGroup() {
 }
 
 int FanoutGroup::join(int socket, unsigned asked) {
-  unsigned group = (asked & ~number_mask) | (number_ ? *number_ : numbered_by_kernel);
+  unsigned group =
+      (asked & ~(number_mask | reassembles)) | (number_ ? *number_ : numbered_by_kernel);
   if (libc_setsockopt(socket, SOL_PACKET, PACKET_FANOUT, &group, sizeof group) != 0) {
     return -1;
   }

@@ -106,6 +106,14 @@ std::string why_refused(int error) {
   return " (" + reason_of(error) + "); log_level = \"debug\" shows the driver's messages";
 }
 
+// A packet socket takes frames that are longer than the interface's MTU, and sends none of them.
+std::uint32_t frame_bytes_max(const control::DeviceConfig& config, std::uint16_t mtu) {
+  const auto* interface = std::get_if<control::InterfaceDevice>(&config);
+  const bool by_packet_socket =
+      interface != nullptr && interface->driver == control::InterfaceDevice::Driver::af_packet;
+  return by_packet_socket ? mtu + std::uint32_t{sizeof(wire::EthernetHeader)} : UINT32_MAX;
+}
+
 KernelLosses::Side side_of(const control::DeviceConfig& config) {
   return std::holds_alternative<control::TapDevice>(config) ? KernelLosses::Side::far
                                                             : KernelLosses::Side::near;
@@ -218,7 +226,8 @@ tl::expected<void, std::string> PortDevice::set_mtu(std::uint16_t mtu) {
 
 void PortDevice::give_mtu_back() {
   const auto name = kernel_name(config_);
-  if (mtu_before_ != 0 && mtu_before_ != mtu_ && interface_mtu(name) == mtu_) {
+  const bool is_ours = mtu_before_ != 0 && interface_index(name) == interface_index_;
+  if (is_ours && mtu_before_ != mtu_ && interface_mtu(name) == mtu_) {
     static_cast<void>(set_interface_mtu(name, mtu_before_));
   }
 }
@@ -259,6 +268,7 @@ tl::expected<void, std::string> PortDevice::configure(const DeviceNeeds& needs,
   }
   for (auto& queue : queues_) {
     queue.set_gathers(plan.gathers);
+    queue.set_frame_bytes_max(frame_bytes_max(config_, needs.mtu));
     queue.pause(!started_);
   }
   if (plan.fills_redirection) {
@@ -338,7 +348,9 @@ void PortDevice::close() {
 
 // The kernel keeps what the driver told its interface.
 void PortDevice::end_promiscuous_mode() {
-  if (!was_promiscuous_ && interface_promiscuous(kernel_name(config_))) {
+  const auto name = kernel_name(config_);
+  const bool is_ours = interface_index(name) == interface_index_;
+  if (is_ours && !was_promiscuous_ && interface_promiscuous(name)) {
     rte_eth_promiscuous_disable(port_);
   }
 }

@@ -75,8 +75,9 @@ class PortDevice {
   void name_inputs();
   // Sets the MTU of the kernel's interface behind it, if there is one.
   tl::expected<void, std::string> set_mtu(std::uint16_t mtu);
-  // The MTU stays if somebody else has changed it since.
+  // The MTU stays if somebody else has changed it since, or the interface is another one.
   void give_mtu_back();
+  void warn_if_replaced(const std::string& name);
   // The mode stays if the interface was in it before.
   void end_promiscuous_mode();
   tl::expected<void, std::string> set_up_queues(std::uint16_t receivers,
@@ -93,6 +94,7 @@ class PortDevice {
   DeviceArguments arguments_;
   bool was_up_ = false;
   bool lost_backend_ = false;  // virtio_user's, which never returns; its driver warns at each look
+  bool was_replaced_ = false;  // the interface of that name is another one by now
   unsigned interface_index_;   // of the kernel's interface behind it; 0: none
   KernelLosses kernel_losses_;
   std::uint16_t mtu_ = 0;  // that it was given; 0: none

@@ -36,6 +36,7 @@ std::optional<wire::MacAddress> PortDevice::mac() const {
 
 bool PortDevice::link_up() {
   if (const auto* interface = std::get_if<control::InterfaceDevice>(&config_)) {
+    warn_if_replaced(interface->interface);
     return interface_running(interface->interface, interface_index_);
   }
   if (std::holds_alternative<control::TapDevice>(config_)) {
@@ -53,6 +54,18 @@ bool PortDevice::link_up() {
   }
   was_up_ = up;
   return up;
+}
+
+// The driver's sockets stay with the interface that they were made for.
+void PortDevice::warn_if_replaced(const std::string& name) {
+  const auto index = interface_index(name);
+  if (index != 0 && index != interface_index_ && !was_replaced_) {
+    was_replaced_ = true;
+    spdlog::warn(
+        "{} was removed and made again: the port stays down; restart this daemon to use the new "
+        "interface",
+        name);
+  }
 }
 
 std::uint64_t PortDevice::line_bps() const {

@@ -116,6 +116,19 @@ class VanishedInterface(unittest.TestCase):
             lab.assert_no_ping_is_lost(self, "h1", "10.0.0.2", 5)
             lab.assert_balanced(self)
 
+    def test_one_that_is_made_again_is_another_one(self):
+        with support.Lab("star-4") as lab:
+            def make() -> None:
+                lab.exec("switch", "ip", "link", "add", "h4", "mtu", "1500", "type", "veth", "peer", "name", "x4")
+                lab.exec("switch", "ip", "link", "set", "h4", "up")
+
+            lab.exec("switch", "ip", "link", "del", "h4")
+            make()
+            log = lab.directory / "star-4.log"
+            support.until(lambda: "h4 was removed and made again" in log.read_text(), what="a warning")
+            self.assertEqual(log.read_text().count("made again"), 1)
+            lab.assert_no_ping_is_lost(self, "h1", "10.0.0.2", 5)
+
 
 class Reductions(unittest.TestCase):
     """Every element of every reduction, whatever happens to the packets."""

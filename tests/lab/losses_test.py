@@ -16,6 +16,7 @@ PORTS = {
     "packet": ('interface = "packet0"', "packet1"),
     "xdp": ('interface = "xdp0"\ndriver = "af_xdp"', "xdp1"),
     "tap": ('tap = "tap0"', "tap0"),
+    "wide": ('interface = "wide0"\nmtu = 1600', "wide1"),
 }
 CONFIG = """
 version = 1
@@ -31,20 +32,21 @@ id = 1
 # Nobody but the test is to send anything.
 PREPARE = """
 echo 1 > /proc/sys/net/ipv6/conf/default/disable_ipv6
-for pair in packet xdp; do
+for pair in packet xdp wide; do
   ip link add ${pair}0 type veth peer name ${pair}1
   ip link set ${pair}0 up; ip link set ${pair}1 up
 done
+ip link set wide1 mtu 1600
 exec "$@"
 """
 SEND = """
 import socket, sys
-interface, count = sys.argv[1], int(sys.argv[2])
+interface, count, payload_bytes = sys.argv[1], *map(int, sys.argv[2:])
 with socket.socket(socket.AF_PACKET, socket.SOCK_RAW) as line:
     line.bind((interface, 0))
     for number in range(count):
         try:
-            line.send(bytes.fromhex("020000000099" "020000000001" "88b5") + number.to_bytes(46, "big"))
+            line.send(bytes.fromhex("020000000099" "020000000001" "88b5") + number.to_bytes(payload_bytes, "big"))
         except OSError:
             pass  # the interface has counted it
 """
@@ -58,7 +60,7 @@ class Losses(unittest.TestCase):
             f'[[switch.port]]\nname = "{name}"\n{attachment}\n'
             for name, (attachment, _) in PORTS.items()))
         self.daemon = subprocess.Popen(
-            ["unshare", "--net", "sh", "-ec", PREPARE, "sh", support.DAEMON, "--config", file],
+            [*support.OWNED, "unshare", "--net", "sh", "-ec", PREPARE, "sh", support.DAEMON, "--config", file],
             stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.addCleanup(self.daemon.wait)
         self.addCleanup(self.daemon.kill)
@@ -87,7 +89,7 @@ class Losses(unittest.TestCase):
     def test_each_frame_is_received_or_missed(self):
         self.daemon.send_signal(signal.SIGSTOP)
         for _, interface in PORTS.values():
-            self.inside("python3", "-c", SEND, interface, SENT)
+            self.inside("python3", "-c", SEND, interface, SENT, 46)
         self.daemon.send_signal(signal.SIGCONT)
         for port, (_, interface) in PORTS.items():
             with self.subTest(port=port):
@@ -105,6 +107,17 @@ class Losses(unittest.TestCase):
                     [row["packets_total"] for row in self.rows("drops")
                      if (row["scope"], row["where"], row["reason"]) == ("port", f"s:{port}", "rx_missed")],
                     [missed])
+
+    def test_a_frame_that_is_longer_than_the_next_port_s_mtu_is_counted_there(self):
+        def count(payload_bytes: int) -> list[int]:
+            self.inside("python3", "-c", SEND, "wide1", 100, payload_bytes)
+            support.until(lambda: self.counters("wide")["rx_packets_total"] % 100 == 0, what="the frames")
+            counted = self.counters("packet")
+            return [counted["tx_packets_total"], counted["tx_device_dropped_packets_total"]]
+
+        self.assertEqual(count(1500), [100, 0])
+        self.assertEqual(count(1501), [100, 100])
+        self.assertEqual(count(1600), [100, 200])
 
 
 if __name__ == "__main__":

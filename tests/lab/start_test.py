@@ -67,7 +67,7 @@ class Start(unittest.TestCase):
         fifo = f"{self._directory.name}/fifo"
         subprocess.run(["mkfifo", fifo], check=True)
         self.configure(f'pcap = {{ rx = "{fifo}" }}')
-        child = subprocess.Popen([support.DAEMON, "--config", self.file],
+        child = subprocess.Popen([*support.OWNED, support.DAEMON, "--config", self.file],
                                  stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                                  stderr=subprocess.DEVNULL)
         self.addCleanup(child.kill)
@@ -85,7 +85,7 @@ class Start(unittest.TestCase):
         self.file.write_text(self.file.read_text().replace('"warning"', '"info"'))
         ours, theirs = os.pipe()
         self.addCleanup(os.close, ours)
-        child = subprocess.Popen([support.DAEMON, "--config", self.file],
+        child = subprocess.Popen([*support.OWNED, support.DAEMON, "--config", self.file],
                                  stdin=subprocess.DEVNULL, stdout=theirs, stderr=theirs)
         self.addCleanup(child.wait)
         self.addCleanup(child.kill)
@@ -110,6 +110,16 @@ class Start(unittest.TestCase):
         child.terminate()
         child.wait(timeout=support.PATIENCE_S)
         self.assertEqual(child.returncode, 0)
+
+    def test_channels_that_no_queue_reads_are_warned_of(self):
+        for queues, warned in ((1, True), (2, False)):
+            self.configure(f'interface = "x0"\ndriver = "af_xdp"\nqueues = {queues}')
+            command = ("ip link add x0 numrxqueues 2 numtxqueues 2 type veth peer name x1 numrxqueues 2 numtxqueues 2;"
+                       f"timeout --signal=INT --kill-after={support.PATIENCE_S} 3 {support.DAEMON} "
+                       f"--config {self.file}")
+            done = support.run("unshare", "--net", "sh", "-c", command)
+            said = done.stdout + done.stderr
+            self.assertEqual("x0 spreads frames over 2 channels, and the port has 1 of these" in said, warned, said)
 
     def test_missing_privileges_have_names(self):
         self.configure('tap = "tstart0"')

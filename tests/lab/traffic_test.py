@@ -2,6 +2,7 @@
 """An ordinary switch first: other traffic while reductions run, and without them."""
 
 import json
+import time
 import unittest
 
 import support
@@ -98,6 +99,11 @@ class Routing(unittest.TestCase):
     def test_large_pings_pass(self):
         self.assertEqual(self.ping("l1h1", "10.4.1.2", "-M", "do", "-s", "1472").returncode, 0)
 
+    def test_fragments_pass_as_they_are(self):
+        for size in (1600, 4000, 20000):
+            done = self.ping("l1h1", "10.4.1.2", "-s", size)
+            self.assertEqual(done.returncode, 0, f"{size} bytes: {done.stdout}")
+
 
 class Bridging(unittest.TestCase):
     @classmethod
@@ -110,6 +116,24 @@ class Bridging(unittest.TestCase):
             for address in (*self.lab.state["hosts"].values(), "10.0.0.254"):
                 done = self.lab.ping(host, address)
                 self.assertEqual(done.returncode, 0, f"{host} to {address}: {done.stdout}")
+
+    def test_fragments_pass_as_they_are(self):
+        for size in (1600, 4000, 20000):
+            done = self.lab.ping("h1", "10.0.0.2", "-s", size)
+            self.assertEqual(done.returncode, 0, f"{size} bytes: {done.stdout}")
+
+    def test_a_quiet_switch_rests_and_is_woken_by_a_frame(self):
+        def sleeps() -> int:
+            return sum(core["sleeps_total"] for core in self.lab.ctl_json("status")["cores"])
+
+        # Hosts announce themselves now and then, and each question wakes the core.
+        quietest = []
+        for _ in range(5):
+            before, began = sleeps(), time.monotonic()
+            time.sleep(1)
+            quietest.append((sleeps() - before) / (time.monotonic() - began))
+        self.assertLess(min(quietest), 300, "as a core that looks each millisecond does not")
+        self.lab.assert_no_ping_is_lost(self, "h1", "10.0.0.2", 10)
 
     def test_learned_addresses_are_listed(self):
         self.lab.ping("h1", "10.0.0.2")

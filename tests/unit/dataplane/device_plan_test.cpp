@@ -19,12 +19,15 @@ constexpr std::uint64_t segments = RTE_ETH_TX_OFFLOAD_MULTI_SEGS;
 constexpr std::uint64_t fast_free = RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE;
 constexpr std::uint64_t all = ~std::uint64_t{0};
 constexpr std::uint64_t flows = RTE_ETH_RSS_IPV4 | RTE_ETH_RSS_FRAG_IPV4 | RTE_ETH_RSS_IPV6 |
-                                RTE_ETH_RSS_NONFRAG_IPV4_UDP | RTE_ETH_RSS_NONFRAG_IPV4_TCP;
+                                RTE_ETH_RSS_FRAG_IPV6 | RTE_ETH_RSS_NONFRAG_IPV4_UDP |
+                                RTE_ETH_RSS_NONFRAG_IPV4_TCP | RTE_ETH_RSS_NONFRAG_IPV6_UDP |
+                                RTE_ETH_RSS_NONFRAG_IPV6_TCP;
 constexpr std::uint64_t modifiers = RTE_ETH_RSS_L3_SRC_ONLY | RTE_ETH_RSS_L3_DST_ONLY |
                                     RTE_ETH_RSS_L4_SRC_ONLY | RTE_ETH_RSS_L4_DST_ONLY |
                                     RTE_ETH_RSS_L2_SRC_ONLY | RTE_ETH_RSS_L2_DST_ONLY;
 constexpr std::uint64_t by_source_port =
-    (flows & ~RTE_ETH_RSS_NONFRAG_IPV4_TCP) | RTE_ETH_RSS_L4_SRC_ONLY;
+    (flows & ~(RTE_ETH_RSS_NONFRAG_IPV4_TCP | RTE_ETH_RSS_NONFRAG_IPV6_TCP)) |
+    RTE_ETH_RSS_L4_SRC_ONLY;
 
 rte_eth_dev_info device(const char* driver, std::uint64_t receive, std::uint64_t transmit,
                         std::uint64_t hashes = 0, std::uint8_t key_bytes = 0,
@@ -50,6 +53,9 @@ const auto vhost = device("net_vhost", 0xd, segments | 0xd);
 const auto virtio_user = device("net_virtio_user", 0x201d, segments | 0xd);
 const auto intel =
     device("net_ice", 0x8e40f, segments | fast_free | 0x1e, all & ~modifiers, 52, 512);
+// It offers no kind for all of IPv4 or of IPv6.
+constexpr std::uint64_t of_i40e = flows & ~(RTE_ETH_RSS_IPV4 | RTE_ETH_RSS_IPV6);
+const auto older_intel = device("net_i40e", 0x8e40f, segments | fast_free | 0x1e, of_i40e, 52, 512);
 const auto nvidia = device("mlx5_pci", 0x9e40f, segments | fast_free | 0x1e, all, 40, 512);
 const auto everything = device("mock", all, all, all, 40, 128);
 const auto in_one_piece = device("mock", all, all & ~segments, all, 40, 128);
@@ -89,6 +95,7 @@ const std::vector<Row>& rows() {
       {virtio_user, {}, segments, true},
       {intel, {true, false}, segments, true, flows, 52, true, Form::as_device},
       {intel, {false, false}, segments, true, flows, 52, true},
+      {older_intel, {false, false}, segments, true, of_i40e, 52, true},
       {nvidia, {false, true}, segments, true, by_source_port, 40, true},
       {everything, {true, true}, segments, true, by_source_port, 40, true},
       {in_one_piece, {true, true}, fast_free, false, by_source_port, 40, true},

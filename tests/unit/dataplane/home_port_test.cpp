@@ -5,6 +5,7 @@
 
 #include "fake_device.h"
 #include "forwarding/flow_plan.h"
+#include "wire/ethernet.h"
 
 namespace tributary::dataplane {
 namespace {
@@ -148,6 +149,54 @@ TEST_F(HomePortTest, AnOverloadDoesNotStopWhatLeaves) {
     sent += device_.sent.size();
   }
   EXPECT_GT(sent, 100u) << "of 200: the last wait for what the ring may hold";
+}
+
+TEST_F(HomePortTest, APortAnnouncesWhatComesWhereADescriptorTellsAll) {
+  auto port = home();
+  EXPECT_FALSE(port.announces()) << "the device has none";
+  queue_.set_input(7);
+  EXPECT_TRUE(port.announces());
+  EXPECT_EQ(port.device()->input(), 7);
+  device_.takes = 1;
+  port.depart(frames(2), now_);
+  EXPECT_FALSE(port.announces()) << "no descriptor says when the device takes the other frame";
+  device_.takes = SIZE_MAX;
+  PacketList none;
+  port.send(now_, none);
+  EXPECT_TRUE(port.announces());
+  queue_.pause(true);
+  EXPECT_TRUE(port.announces());
+  EXPECT_EQ(port.device()->input(), -1) << "nobody reads";
+}
+
+TEST_F(HomePortTest, APortWithFlowControlLooksForItself) {
+  std::vector<forwarding::PortConfig> ports(2);
+  for (auto& config : ports) {
+    config.flow = {.mode = forwarding::FlowControl::pause};
+  }
+  std::vector<forwarding::PortBuffer> buffers(2);
+  queue_.set_input(7);
+  auto port = home(ports[0]);
+  port.control_flow({buffers, 0, nullptr}, ports[0], forwarding::plan_flow_control(ports));
+  EXPECT_FALSE(port.announces());
+}
+
+TEST_F(HomePortTest, AFrameThatTheKernelWouldLoseIsDroppedAndCounted) {
+  auto port = home();
+  queue_.set_frame_bytes_max(1000);
+  const auto sent = [&](std::uint32_t bytes, std::uint16_t type) {
+    device_.sent.clear();
+    auto longer = frame(bytes);
+    reinterpret_cast<wire::EthernetHeader*>(longer->data())->type = type;
+    port.depart(PacketList(std::move(longer)), now_);
+    return device_.sent.size();
+  };
+  EXPECT_EQ(sent(1000, wire::ethertype::ipv4), 1u);
+  EXPECT_EQ(sent(1001, wire::ethertype::ipv4), 0u);
+  EXPECT_EQ(sent(1004, wire::ethertype::vlan), 1u);
+  EXPECT_EQ(sent(1005, wire::ethertype::vlan), 0u);
+  EXPECT_EQ(queue_.dropped(), 2u);
+  EXPECT_TRUE(port.idle());
 }
 
 TEST_F(HomePortTest, AQueueThatIsPausedSendsNothing) {
