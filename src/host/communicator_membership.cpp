@@ -138,6 +138,9 @@ Result<Communicator> Communicator::form(const std::shared_ptr<Member>& member,
     error = {made.error().code,
              membership_text(after) + " did not come to be: " + why.value_or(made.error().message)};
     if (!member->await_end(after, Clock::now() + news_grace)) {
+      // Others that failed for the same reason still wait for news. If this member left now, they
+      // would take that for the reason, and go on without it.
+      (void)member->await_end(after, Clock::now() + 2 * news_grace);
       break;
     }
     patience = host::patience_of(options);

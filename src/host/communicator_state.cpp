@@ -84,9 +84,11 @@ Result<void> Communicator::State::tune(const host::Deadline& until) {
                                            measured.error().message +
                                            "; TRIBUTARY_TUNE=off does without");
   }
-  plan = host::tuning::Plan(measured->costs);
   // By doubling, products of floats have other bits, and what was measured differs between runs.
-  if (!options.reproducible) {
+  if (options.reproducible) {
+    plan = host::tuning::Plan(measured->costs, host::doubling_bytes_max);
+  } else {
+    plan = host::tuning::Plan(measured->costs);
     ring->double_up_to(plan.doubling_up_to());
   }
   tuned_for = measured->taken;
@@ -197,9 +199,10 @@ By Communicator::State::means_for(const Call& call) const {
   return hosts_are_faster(call) ? By::ring : means_able(call);
 }
 
-// What carries a barrier leaves nobody out.
+// Where sums may lack ranks, what carries a barrier leaves nobody out.
 By Communicator::State::means_for_all(const Call& call) const {
-  return hosts_are_faster(call) ? By::ring : means_able(Call{Collective::barrier, {}, 0});
+  const auto asked = may_lack_ranks() ? Call{Collective::barrier, {}, 0} : call;
+  return hosts_are_faster(call) ? By::ring : means_able(asked);
 }
 
 // Tells whether the ring has the call because it is faster, though the carrier could carry it.

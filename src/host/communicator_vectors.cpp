@@ -108,7 +108,7 @@ Result<void> Communicator::State::run_sketched(const host::sketch::Vectors& vect
   }
   if (is_alone() || count == 0) {
     if (checked) {
-      std::copy_n(vectors.in.data(), count, vectors.out.data());
+      host::sketch::Pending(vectors.in, sketch, options.rank).end_alone(vectors.out);
     }
     return checked;
   }

@@ -9,6 +9,7 @@ Deadline Deadline::longer_by(Duration grace) const {
   auto longer = *this;
   longer.fixed_ = std::min(fixed_, never - grace) + grace;
   longer.stall_ = std::min(stall_, Duration::max() - grace) + grace;
+  longer.grace_ += grace;
   return longer;
 }
 

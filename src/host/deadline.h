@@ -64,7 +64,9 @@ class Deadline {
   std::string explain(std::string_view what) const;
 
  private:
-  Time requested() const { return limit_ == nullptr ? never : limit_->at(); }
+  Time requested() const {
+    return limit_ == nullptr ? never : std::min(limit_->at(), never - grace_) + grace_;
+  }
   Time stalls_at() const { return stall_ == Duration::max() ? never : progressed_ + stall_; }
 
   Time fixed_ = never;
@@ -72,6 +74,7 @@ class Deadline {
   std::uint64_t* pulse_ = nullptr;
   const std::atomic<bool>* given_up_ = nullptr;
   const Limit* limit_ = nullptr;
+  Duration grace_{};  // beyond the limit
   Time began_{};
   Time progressed_{};
 };

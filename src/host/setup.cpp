@@ -149,6 +149,27 @@ Result<Opened> open(const CommunicatorOptions& options, const Endpoint& rendezvo
   return Opened{std::move(*preparation), std::move(*listener), hello};
 }
 
+// A rank that could not open what it needs meets the others all the same, to say why it takes no
+// part. They reach it until they have heard that.
+Result<Opened> excuse(const CommunicatorOptions& options, const Endpoint& rendezvous) {
+  const auto local = local_address_towards(rendezvous);
+  if (!local) {
+    return error_of(local);
+  }
+  const auto own = Endpoint::at(*local, 0);
+  auto listener = listen_on(own);
+  if (!listener) {
+    return error_of(listener);
+  }
+  auto hello = hello_of(options);
+  hello.address = own.address;
+  hello.over_ipv6 = own.prefix ? 1 : 0;
+  hello.ring_port = listener->local.port;
+  hello.payload_bytes = rendezvous_payload_bytes_min;
+  hello.window = 1;
+  return Opened{nullptr, std::move(*listener), hello};
+}
+
 // All ranks have the same prefix.
 Meeting with_prefix(Meeting meeting, const std::optional<wire::EmbeddingPrefix>& prefix) {
   for (auto* endpoints : {&meeting.job.peers, &meeting.ring}) {
@@ -256,14 +277,18 @@ Result<Connections> connect(const CommunicatorOptions& options, const Deadline& 
     return error_of(place);
   }
   auto mine = open(options, *place);
+  const auto able = !mine ? Result<void>(error_of(mine)) : ready;
   if (!mine) {
-    return error_of(mine);
+    mine = excuse(options, *place);
+  }
+  if (!mine) {
+    return error_of(able);
   }
   auto met = meet(*place, mine->hello, options.secret, until, std::move(listener));
   if (!met) {
-    return error_of(met);
+    return able ? error_of(met) : error_of(able);
   }
-  auto joined = ready ? join(std::move(*mine), **met, until) : error_of(ready);
+  auto joined = able ? join(std::move(*mine), **met, until) : error_of(able);
   const auto concluded = (*met)->conclude(joined.map([](const auto&) {}), until);
   if (!concluded) {
     return error_of(concluded);

@@ -152,7 +152,7 @@ class NetworksCarrier final : public CubeCarrier {
   }
 
  private:
-  Result<void> connect(Time /*until*/) override { return runner_.connect(); }
+  Result<void> connect(Time until) override { return runner_.connect(until); }
   std::string manner() override { return "; " + runner_.take_notices(); }
 
   CubeNetworks runner_;

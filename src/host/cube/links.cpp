@@ -20,7 +20,8 @@
 namespace tributary::host {
 namespace {
 
-constexpr std::uint32_t cube_magic = 0x54524330;  // "TRC0", and the interface
+constexpr std::uint32_t cube_magic = 0x54524330;  // "TRC0", the interface, and the attempt
+constexpr std::uint32_t attempts_told_apart = 16;
 constexpr auto without_it =
     "; make a communicator without that interface (TRIBUTARY_INTERFACES), or mend it";
 
@@ -41,8 +42,9 @@ void keep_asking(int fd) {
   set_option(fd, IPPROTO_TCP, TCP_KEEPCNT, probes_max);
 }
 
-Greeting greeting_of(const Job& job, std::uint32_t rank, std::uint32_t interface) {
-  return Greeting::of(cube_magic + interface, job, rank);
+Greeting greeting_of(const CubeEnds& ends, std::uint32_t rank, std::uint32_t interface) {
+  const auto attempt = ends.attempt % attempts_told_apart;
+  return Greeting::of(cube_magic + interface + (attempt << 16), ends.job, rank);
 }
 
 Error unreachable(const CubeEnds& ends, const CubeLink& link, const std::string& why) {
@@ -57,7 +59,7 @@ Result<void> call(const CubeEnds& ends, CubeLink& link, Time until) {
   const auto interface = link.to.interface;
   auto made = connect_until(link.remote, ends.interfaces[interface].address, until)
                   .and_then([&](FileDescriptor fd) {
-                    const auto greeting = greeting_of(ends.job, ends.job.rank, interface);
+                    const auto greeting = greeting_of(ends, ends.job.rank, interface);
                     link.fd = std::move(fd);
                     return send_all(link.fd.get(), bytes_of(greeting), until);
                   });
@@ -69,7 +71,7 @@ Result<void> await_callers(const CubeEnds& ends, std::vector<CubeLink>& links,
   std::vector<Awaited> awaited;
   for (auto& link : links) {
     if (link.to.interface == interface && link.to.rank < ends.job.rank) {
-      awaited.push_back({&link.fd, greeting_of(ends.job, link.to.rank, interface)});
+      awaited.push_back({&link.fd, greeting_of(ends, link.to.rank, interface)});
     }
   }
   auto accepted = accept_all(awaited, ends.interfaces[interface].listener, until, wait_alone);

@@ -31,6 +31,8 @@ struct CubeEnds {
   const CubeLayout& layout;
   const std::vector<CubeInterface>& interfaces;
   const std::vector<std::vector<Endpoint>>& all;  // by rank and interface
+  // All ranks try at once, and count: who comes late for one attempt is not taken for the next.
+  std::uint32_t attempt = 0;
 
   // Names this rank: "rank 2 over eth1 (10.1.0.4)".
   std::string here(std::uint32_t interface) const;

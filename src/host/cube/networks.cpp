@@ -57,9 +57,17 @@ std::string CubeNetworks::take_notices() {
   return std::exchange(notices_, {});
 }
 
-Result<void> CubeNetworks::connect() {
+Result<void> CubeNetworks::connect(Time until) {
+  if (!std::exchange(was_tried_, true)) {
+    connected_ = connect_all(until);
+  }
+  return connected_;
+}
+
+Result<void> CubeNetworks::connect_all(Time until) {
   for (std::uint32_t interface = 0; interface < layout_.interfaces(); ++interface) {
-    const auto options = options_of(interface);
+    auto options = options_of(interface);
+    options.deadline = std::max<Duration>(until - Clock::now(), std::chrono::milliseconds(1));
     auto* const listener = options.rank == 0 ? &interfaces_[interface].listener : nullptr;
     auto made = Communicator::create(options, listener);
     if (!made) {

@@ -29,8 +29,8 @@ class CubeNetworks final : public Runner {
   CubeNetworks(const CommunicatorOptions& options, Job job, const CubeLayout& layout,
                std::vector<CubeInterface> interfaces, std::vector<std::vector<Endpoint>> all);
 
-  // All ranks call it at once.
-  Result<void> connect();
+  // All ranks call it at once. What failed once fails again: ranks meet once only.
+  Result<void> connect(Time until);
   // Returns what the communicators have had to say since the last time, such as by which algorithm
   // each goes: "eth0: canary, ...; eth1: ..."
   std::string take_notices();
@@ -46,6 +46,7 @@ class CubeNetworks final : public Runner {
  private:
   struct Task;
 
+  Result<void> connect_all(Time until);
   CommunicatorOptions options_of(std::uint32_t interface);
   std::vector<std::vector<Task>> steps_of(const Call& call);
   void leave_out(const std::vector<Task>& tasks);
@@ -60,6 +61,8 @@ class CubeNetworks final : public Runner {
   std::vector<std::vector<Endpoint>> all_;
   std::mutex mutex_;  // guards what the communicators say, each in its thread
   std::string notices_;
+  Result<void> connected_;
+  bool was_tried_ = false;
   std::vector<Communicator> networks_;  // by interface; last, as they may speak when they end
 };
 

@@ -82,6 +82,7 @@ CubeRunner::CubeRunner(Job job, const CubeLayout& layout, std::vector<CubeInterf
       traffic_(interfaces_.size()) {}
 
 Result<void> CubeRunner::connect(Time until) {
+  ++attempts_;
   return connect_links(ends(), until).map([this](std::vector<CubeLink> links) {
     links_ = std::move(links);
   });

@@ -47,7 +47,7 @@ class CubeRunner final : public Runner {
   // The allreduce that is under way.
   struct Exchange;
 
-  CubeEnds ends() const { return {job_, layout_, interfaces_, all_}; }
+  CubeEnds ends() const { return {job_, layout_, interfaces_, all_, attempts_}; }
   Result<void> drive(Exchange& exchange, Deadline& until);
   Result<void> send_some(Exchange& exchange, std::size_t link, bool& moved);
   Result<void> receive_some(Exchange& exchange, std::size_t link, bool& moved);
@@ -65,7 +65,8 @@ class CubeRunner final : public Runner {
   std::vector<CubeLink> links_;
   std::vector<Traffic> traffic_;
   std::uint32_t sequence_ = 0;
-  std::string broken_;  // why, if a collective failed
+  std::uint32_t attempts_ = 0;  // to connect
+  std::string broken_;          // why, if a collective failed
 };
 
 }  // namespace tributary::host

@@ -33,6 +33,7 @@ constexpr const char* of_others[] = {
     "TRIBUTARY_SOCKET",
     "TRIBUTARY_SOFT_ROCE",
     "TRIBUTARY_SSH",
+    "TRIBUTARY_TESTS_OF_MPI4PY",
 };
 
 // Returns what the library looks for, whatever comes of that, and what others read.

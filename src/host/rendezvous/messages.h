@@ -59,6 +59,8 @@ struct [[gnu::packed]] RendezvousHelloStart {
 static_assert(sizeof(RendezvousHelloStart) == 12);
 
 inline constexpr std::uint32_t rendezvous_window_max = 65536;
+// Payloads are a multiple of so many bytes.
+inline constexpr std::uint32_t rendezvous_payload_bytes_min = 32;
 // The most ranks of a world: `hosts` of the protocols' headers has 16 bits, and rank 65535 means
 // none.
 inline constexpr std::uint32_t rendezvous_ranks_max = 65534;

@@ -130,8 +130,8 @@ std::optional<std::string> RendezvousTable::add(const RendezvousHello& hello) {
     return different;
   }
   if (hello.payload_bytes.value() == 0 || hello.payload_bytes.value() > payload_bytes_max ||
-      hello.payload_bytes.value() % 32 != 0 || hello.window.value() == 0 ||
-      hello.window.value() > rendezvous_window_max) {
+      hello.payload_bytes.value() % rendezvous_payload_bytes_min != 0 ||
+      hello.window.value() == 0 || hello.window.value() > rendezvous_window_max) {
     return who + " asks for an impossible packet size or window";
   }
   entries_[rank] = hello;
@@ -197,7 +197,8 @@ Result<Meeting> parse_agreement(wire::Bytes body, const RendezvousHello& mine) {
   const auto* const agreement = cursor.take<RendezvousAgreement>();
   const auto world_size = mine.world_size.value();
   if (agreement == nullptr || cursor.rest().size() != world_size * sizeof(RendezvousPeer) ||
-      agreement->payload_bytes.value() == 0 || agreement->payload_bytes.value() % 32 != 0 ||
+      agreement->payload_bytes.value() == 0 ||
+      agreement->payload_bytes.value() % rendezvous_payload_bytes_min != 0 ||
       agreement->payload_bytes.value() > mine.payload_bytes.value() ||
       agreement->window.value() == 0 || agreement->window.value() > mine.window.value()) {
     return fail(Error::Code::rendezvous, "the answer of rank 0 makes no sense");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -41,6 +42,15 @@ class Pending {
   std::vector<float>& basis() { return sketch_.basis_; }
   std::uint64_t round() const { return sketch_.rounds_; }
   void end() { ++sketch_.rounds_; }
+  // Ends a round of a single rank, which need not begin: nothing is rounded, so the sum is the
+  // rank's own vector, and what was kept back before.
+  void end_alone(std::span<float> out) {
+    for (std::size_t i = 0; i < in_.size(); ++i) {
+      out[i] = i < kept().size() && kept()[i] != 0 ? in_[i] + kept()[i] : in_[i];
+    }
+    std::ranges::fill(kept(), 0.0f);
+    end();
+  }
 
  private:
   std::span<const float> in_;

@@ -33,15 +33,16 @@ std::size_t Plan::class_of(std::size_t bytes) {
   return std::min(exponent, classes - 1);
 }
 
-Plan::Plan(const CostTable& costs) : Plan() {
+Plan::Plan(const CostTable& costs, std::size_t doubling_most) : Plan() {
   const auto compared =
       std::min(costs.largest(Means::carrier),
                std::max(costs.largest(Means::doubling), costs.largest(Means::ring)));
   bool doubles = true;
+  doubling_up_to_ = 0;
   auto before = Means::carrier;
   for (std::size_t i = 0; i < classes; ++i) {
     const auto bytes = std::size_t{1} << i;
-    doubles = doubles && doubling_is_faster(costs, bytes);
+    doubles = doubles && bytes <= doubling_most && doubling_is_faster(costs, bytes);
     doubling_up_to_ = doubles ? bytes : doubling_up_to_;
     const auto hosts = doubles ? Means::doubling : Means::ring;
     const bool is_known = bytes <= compared || before != Means::carrier;

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstddef>
+#include <limits>
 #include <string>
 #include <string_view>
 
@@ -18,8 +19,9 @@ class Plan {
   // Nothing was measured, so everything goes by the carrier.
   Plan() { by_class_.fill(Means::carrier); }
   // Hosts carry what they carry clearly faster; beyond what was measured only if they did so at the
-  // largest size of it, too.
-  explicit Plan(const CostTable& costs);
+  // largest size of it, too. They double up to `doubling_most` bytes, however fast that is.
+  explicit Plan(const CostTable& costs,
+                std::size_t doubling_most = std::numeric_limits<std::size_t>::max());
 
   Means at(std::size_t bytes) const { return by_class_[class_of(bytes)]; }
   bool by_hosts(std::size_t bytes) const { return at(bytes) != Means::carrier; }

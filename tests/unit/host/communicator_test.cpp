@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <barrier>
+#include <cmath>
 #include <cstring>
 #include <functional>
 #include <limits>
@@ -461,6 +462,28 @@ TEST(Communicator, RefusesSketchesThatCannotBe) {
   EXPECT_TRUE(refused_matrix({1, 2, 1}, {SketchKind::grid, 2}));
   EXPECT_FALSE(refused_matrix({1, 2, 1}, {SketchKind::grid, 32}));
   EXPECT_EQ(values, (std::vector<float>{1, 2})) << "a single rank rounds nothing";
+}
+
+TEST(Communicator, GivesWhatASketchHasKeptBackToASingleRank) {
+  GradientSketch sketch(2);
+  {
+    auto aborted = Communicator::create({});
+    ASSERT_TRUE(aborted);
+    aborted->abort();
+    std::vector<float> lost = {1.0f, 2.0f};
+    EXPECT_FALSE(aborted->sketched_allreduce(lost, sketch));
+    EXPECT_EQ(std::vector<float>(sketch.residual().begin(), sketch.residual().end()), lost);
+  }
+  auto alone = Communicator::create({});
+  ASSERT_TRUE(alone);
+  std::vector<float> values = {10.0f, 20.0f};
+  EXPECT_TRUE(alone->sketched_allreduce(values, sketch));
+  EXPECT_EQ(values, (std::vector<float>{11, 22}));
+  EXPECT_EQ(sketch.rounds(), 1u);
+  values = {-0.0f, 3.0f};
+  EXPECT_TRUE(alone->sketched_allreduce(values, sketch));
+  EXPECT_TRUE(std::signbit(values[0])) << "its own bits";
+  EXPECT_EQ(values[1], 3.0f);
 }
 
 // There are too many ranks for four bits.

@@ -76,6 +76,17 @@ TEST(Deadline, WhoWaitsForSomebodyHasALittleLonger) {
   EXPECT_EQ(Deadline().longer_by(1s).due(), never);
 }
 
+TEST(Deadline, WhoWaitsForSomebodyWithTheSameLimitHasALittleLongerToo) {
+  Limit limit;
+  Deadline deadline(start + 60s, 30s);
+  deadline.obey(&limit);
+  deadline.begin(start);
+  limit.bring_forward(start + 5s);
+  EXPECT_EQ(deadline.longer_by(1s).due(), start + 6s);
+  limit.lift();
+  EXPECT_EQ(deadline.longer_by(1s).due(), start + 31s);
+}
+
 TEST(Deadline, APartMayBeGivenUpSooner) {
   const auto now = Clock::now();
   const Deadline deadline(now + 1h, 30s);

@@ -110,6 +110,19 @@ TEST_P(CubeWorlds, ReduceReproducibly) {
   });
 }
 
+TEST_P(CubeWorlds, SketchesGoOverAllInterfaces) {
+  run(GetParam(), [&](Communicator& communicator) {
+    std::vector<float> values(200000, 1.0f);
+    GradientSketch sketch(values.size());
+    ASSERT_TRUE(communicator.sketched_allreduce(values, sketch));
+    EXPECT_NEAR(values[1], static_cast<float>(communicator.world_size()), 0.1f);
+    std::string name = "collectives_by_" + GetParam().algorithm;
+    std::ranges::replace(name, '-', '_');
+    EXPECT_EQ(communicator.statistics()[name], 1u);
+    EXPECT_EQ(communicator.statistics()["collectives_by_ring"], 0u);
+  });
+}
+
 TEST(Cube, ARankThatRefusedACallIsNotTakenForPartOfTheNext) {
   run({"bcube", 4, 2}, [](Communicator& communicator) {
     std::vector<float> values(20000, 1.0f);
@@ -212,6 +225,21 @@ TEST(Cube, OptionsThatCannotBeAreRefused) {
   EXPECT_THAT(refusal({"mesh", 6, 2}, "eth77"),
               HasSubstr("has an IPv4 address (TRIBUTARY_INTERFACES)"));
   EXPECT_THAT(refusal({"mesh", 6, 2}, "198.51.100.1"), HasSubstr("TRIBUTARY_INTERFACES"));
+}
+
+// The others do not wait for it until they give up.
+TEST(Cube, ARankThatCannotOpenItsInterfacesSaysSo) {
+  const auto port = next_ports();
+  run_ranks(2, [&](std::uint32_t rank) {
+    auto options = options_of({"mesh", 2, 2}, rank, port);
+    options.stall_timeout = 100s;
+    if (rank == 1) {
+      options.set("interfaces", "no-such");
+    }
+    const auto made = Communicator::create(options);
+    ASSERT_FALSE(made);
+    EXPECT_THAT(made.error().message, HasSubstr("no-such"));
+  });
 }
 
 TEST(Cube, AllRanksHaveAsManyInterfaces) {

@@ -2,9 +2,14 @@
 #include "host/cube/links.h"
 
 #include <algorithm>
+#include <array>
+#include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <sys/socket.h>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -81,6 +86,39 @@ TEST_F(CubeLinks, AnEndIsSeen) {
   neighbour_ = FileDescriptor();
   EXPECT_EQ(heard(), "");
   EXPECT_TRUE(link_.has_ended);
+}
+
+// One that was late for an attempt has connected to nobody, and connects once more.
+TEST(CubeAttempts, AConnectionOfTheLastOneIsNotTakenForThis) {
+  const auto until = Clock::now() + std::chrono::seconds(30);
+  std::array<Job, 2> jobs;
+  std::vector<std::vector<CubeInterface>> interfaces;
+  std::vector<std::vector<Endpoint>> all;
+  for (std::uint32_t rank = 0; rank < 2; ++rank) {
+    jobs[rank].rank = rank;
+    jobs[rank].peers.resize(2);
+    auto opened = open_interfaces({"127.1.0." + std::to_string(rank + 1)}, {});
+    ASSERT_TRUE(opened) << opened.error().message;
+    all.push_back({opened->front().listener.local});
+    interfaces.push_back(std::move(*opened));
+  }
+  const auto connect = [&](std::uint32_t rank, std::uint32_t attempt) {
+    const auto layout = CubeLayout::of(CubeLayout::Kind::mesh, rank, 2, 1);
+    return connect_links({jobs[rank], *layout, interfaces[rank], all, attempt}, until);
+  };
+  {
+    const auto late = connect(0, 1);
+    ASSERT_TRUE(late) << late.error().message;
+  }
+  Result<std::vector<CubeLink>> low;
+  {
+    const std::jthread other([&] { low = connect(0, 2); });
+    const auto high = connect(1, 2);
+    ASSERT_TRUE(high) << high.error().message;
+    char byte = 0;
+    EXPECT_EQ(recv(high->front().fd.get(), &byte, 1, MSG_DONTWAIT), -1) << "it has not ended";
+  }
+  EXPECT_TRUE(low);
 }
 
 }  // namespace

@@ -62,6 +62,16 @@ TEST_F(ElasticWorlds, LetWhoWaitsForEverWait) {
   expect_sums(members);
 }
 
+// A member that leaves because of the error is not the reason for others to go on without it.
+TEST_F(ElasticWorlds, FailOnAllRanksWhereTheyFailForOneReason) {
+  run_ranks(4, [&](std::uint32_t rank) {
+    auto options = options_of(rank, 4);
+    options.fallback = Fallback::error;
+    const auto made = Communicator::create(options);
+    EXPECT_FALSE(made) << "in a world of " << (made ? made->world_size() : 0);
+  });
+}
+
 TEST_F(ElasticWorlds, TurnAwayWhoHasOtherOptions) {
   auto members = found(2);
   auto options = options_to_join(2);

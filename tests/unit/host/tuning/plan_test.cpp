@@ -52,6 +52,28 @@ TEST(Plan, ShortVectorsGoByTheHostsAndLongOnesByTheSwitches) {
   }
 }
 
+TEST(Plan, WhereTheRingIsFasterFromTheSmallestSizeOnNobodyDoubles) {
+  CostTable table;
+  add(table, Means::carrier, 10ms, 1000, 4096);
+  add(table, Means::doubling, 5ms, 1000, 4096);
+  add(table, Means::ring, 1ms, 1000, 4096);
+  const Plan plan(table);
+  EXPECT_EQ(plan.at(8), Means::ring);
+  EXPECT_EQ(plan.doubling_up_to(), 0u);
+}
+
+// Then a vector that is too long to be doubled goes by what is faster of the others.
+TEST(Plan, HostsDoubleUpToABound) {
+  CostTable table;
+  add(table, Means::carrier, 3ms, 1000, 256 << 10);
+  add(table, Means::doubling, 2ms, 1000, 256 << 10);
+  add(table, Means::ring, 8ms, 1000, 256 << 10);
+  EXPECT_EQ(Plan(table).at(256 << 10), Means::doubling);
+  const Plan bounded(table, doubling_bytes_max);
+  EXPECT_EQ(bounded.at(256 << 10), Means::carrier);
+  EXPECT_EQ(bounded.text("canary"), "doubling up to 32 KiB, canary beyond");
+}
+
 TEST(Plan, HostsHaveToBeClearlyFaster) {
   CostTable table;
   add(table, Means::carrier, 200us, 1000, 4096);
