@@ -10,6 +10,7 @@
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <thread>
 #include <unistd.h>
 
 #include "control/socket_file.h"
@@ -101,6 +102,18 @@ struct SshCommand {
   std::string script;
 };
 
+// While the daemon is busy its backlog may be full, which EAGAIN says. Other errors are in errno.
+bool connect_until(int socket, const sockaddr_un& address, SteadyTime end) {
+  // sockets(7) takes every address family by this cast.
+  while (::connect(socket, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
+    if (errno != EAGAIN || std::chrono::steady_clock::now() >= end) {
+      return false;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  return true;
+}
+
 std::string timeout_text(std::chrono::milliseconds timeout) {
   return "no answer within " + std::to_string(timeout.count()) + " ms";
 }
@@ -117,9 +130,7 @@ tl::expected<Client, CallError> Client::connect(const std::string& path,
   if (!fd) {
     return call_error(Kind::failed, std::string("socket: ") + std::strerror(errno));
   }
-  // sockets(7) takes every address family by this cast. EAGAIN means that the daemon's backlog is
-  // full.
-  if (::connect(fd.get(), reinterpret_cast<const sockaddr*>(&*address), sizeof(*address)) == 0) {
+  if (connect_until(fd.get(), *address, std::chrono::steady_clock::now() + timeout)) {
     return Client(std::move(fd), timeout);
   }
   switch (errno) {

@@ -51,6 +51,14 @@ void list_port(SettingTexts& out, const std::string& path, const forwarding::Por
   list_options(out, path + " impair_out", impairment_options, port.impair_out);
 }
 
+// A station may be in several VLANs, also without being told which.
+std::uint16_t vid_of(const switching::FdbEntryConfig& entry,
+                     const switching::SwitchConfig& config) {
+  const auto port = std::find_if(config.ports.begin(), config.ports.end(),
+                                 [&](const auto& each) { return each.name == entry.port; });
+  return port == config.ports.end() ? entry.vlan : switching::vlan_of(entry, *port);
+}
+
 void list_tables(SettingTexts& out, const std::string& path,
                  const switching::SwitchConfig& config) {
   for (const auto& vlan : config.vlans) {
@@ -72,7 +80,8 @@ void list_tables(SettingTexts& out, const std::string& path,
     out[path + " neighbour6 " + to_string(entry.address)] = {to_string(entry.mac)};
   }
   for (const auto& entry : config.fdb) {
-    const auto vlan = entry.vlan != 0 ? " vlan " + std::to_string(entry.vlan) : std::string();
+    const auto vid = vid_of(entry, config);
+    const auto vlan = vid != 0 ? " vlan " + std::to_string(vid) : std::string();
     out[path + " fdb " + to_string(entry.mac) + vlan] = {"port " + entry.port};
   }
   for (const auto& entry : config.arp) {
@@ -131,12 +140,15 @@ bool is_new_or_gone(const ConfigChange& change) {
 }
 
 // Where a port, a switch or an engine as a whole is new or gone, none of its settings can be
-// reloaded without it. Its fixed settings show that: they never come or go alone.
+// reloaded without it. Its fixed settings show that: they never come or go alone. An engine that is
+// turned on or off may have none.
 void restart_with_section(std::vector<ConfigChange>& changes) {
   std::set<std::string> sections;
   for (const ConfigChange& change : changes) {
-    if (change.restart && is_new_or_gone(change)) {
-      sections.insert(change.setting.substr(0, change.setting.rfind(' ') + 1));
+    if (change.restart) {
+      sections.insert(is_new_or_gone(change)
+                          ? change.setting.substr(0, change.setting.rfind(' ') + 1)
+                          : change.setting + " ");
     }
   }
   for (ConfigChange& change : changes) {

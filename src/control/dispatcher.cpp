@@ -271,8 +271,10 @@ Answer reload_config(Backend& backend, const json& given) {
 
 // A client that waits longer than usual knows that the machine is busy, so cores may be late. A
 // method asks them up to three times, and the client is to hear which core was late.
+// Everybody else waits meanwhile, however patient that client is.
 std::chrono::milliseconds core_patience(const Request& request) {
-  return std::max(core_patience_default, request.timeout / 4);
+  constexpr std::chrono::milliseconds longest = std::chrono::seconds(60);
+  return std::clamp<std::chrono::milliseconds>(request.timeout / 4, core_patience_default, longest);
 }
 
 struct Method {

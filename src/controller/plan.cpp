@@ -6,6 +6,7 @@
 #include <map>
 
 #include "control/protocol_section.h"
+#include "controller/former.h"
 #include "controller/obstacles.h"
 
 namespace tributary::controller {
@@ -20,9 +21,21 @@ std::map<std::string, std::vector<std::size_t>> jobs_by_engine(const FabricFile&
   return engines;
 }
 
-// Counts the trees that have a root, or that the job is known to have had: the others are what a
-// switch that was gone has left.
-std::size_t trees_of(const std::vector<PlacedPart>& installed, const Job& job,
+// Nobody knows what is above such a part, as the switch there does not answer.
+bool leads_to_silence(const PlacedPart& each, const FabricFile& file, const LiveFabric& live) {
+  const auto is_silent_beyond = [&](const SwitchPort& near, const SwitchPort& far) {
+    return leads(near, each.switch_index, *each.part.parent) &&
+           live.silence(far.switch_index).has_value();
+  };
+  const auto& links = file.topology.links;
+  return std::any_of(links.begin(), links.end(), [&](const Link& link) {
+    return is_silent_beyond(link.a, link.b) || is_silent_beyond(link.b, link.a);
+  });
+}
+
+// Counts the trees that have a root, or may have one, or that the job is known to have had: the
+// others are what a switch that was gone has left.
+std::size_t trees_of(const FabricFile& file, const LiveFabric& live, const Job& job,
                      const TreeCounts& before) {
   const auto had = before.find(job.id);
   auto known = had == before.end() ? 0 : had->second;
@@ -30,9 +43,9 @@ std::size_t trees_of(const std::vector<PlacedPart>& installed, const Job& job,
     known = std::min(known, job.trees);
   }
   std::size_t count = 0;
-  for (const PlacedPart& each : installed) {
+  for (const PlacedPart& each : live.changeable()) {
     if (each.part.job == job.id && each.part.engine == job.engine &&
-        (!each.part.parent || each.part.tree < known)) {
+        (!each.part.parent || each.part.tree < known || leads_to_silence(each, file, live))) {
       count = std::max<std::size_t>(count, each.part.tree + 1u);
     }
   }
@@ -69,7 +82,7 @@ Plan plan_once(const FabricFile& file, const LiveFabric& live, bool silent_usabl
     for (const std::size_t place : places) {
       jobs.push_back(file.jobs[place]);
       if (trees == Trees::keep_number) {
-        jobs.back().trees_kept = trees_of(live.changeable(), jobs.back(), before);
+        jobs.back().trees_kept = trees_of(file, live, jobs.back(), before);
       }
     }
     auto placed = place_what_fits(topology, jobs, known, file.groups);

@@ -135,6 +135,38 @@ TEST(ConfigDiffTest, what_comes_or_goes_with_its_section_needs_a_restart) {
   }
 }
 
+TEST(ConfigDiffTest, settings_of_an_engine_that_comes_need_a_restart_like_it) {
+  const auto all =
+      lines("[[switch.route]]", "[switch.flare]\nworking_memory = 64\n[[switch.route]]");
+  EXPECT_GT(all.size(), 1u);
+  for (const auto& line : all) {
+    EXPECT_TRUE(line.ends_with("  (needs a restart)")) << line;
+  }
+}
+
+TEST(ConfigDiffTest, a_station_of_several_vlans_is_shown_in_each) {
+  const std::string ports =
+      "tap = \"tap9\"\nvlan = 10\n[[switch.port]]\nname = \"y\"\ntap = \"tap8\"\nvlan = 20\n"
+      "[[switch.port]]\nname = \"x\"\ntap = \"tap7\"\nvlan = 10\n";
+  const auto station = [](const std::string& port) {
+    return "[[switch.fdb]]\nmac = \"02:00:00:00:00:07\"\nport = \"" + port + "\"\n";
+  };
+  const auto text = [&](const std::string& first, const std::string& second) {
+    std::string whole(base);
+    const std::string_view place = "tap = \"tap9\"\n";
+    whole.replace(whole.find(place), place.size(), ports + station(first) + station(second));
+    return whole;
+  };
+  const auto before = parse_config(text("z", "y"), "before");
+  const auto moved = parse_config(text("x", "y"), "moved");
+  const auto exchanged = parse_config(text("y", "z"), "exchanged");
+  ASSERT_TRUE(before && moved && exchanged) << to_string(before ? ConfigErrors{} : before.error());
+  const auto changes = diff(*before, *moved);
+  ASSERT_EQ(changes.size(), 1u);
+  EXPECT_EQ(to_string(changes[0]), "~ switch s fdb 02:00:00:00:00:07 vlan 10: port z -> port x");
+  EXPECT_TRUE(diff(*before, *exchanged).empty());
+}
+
 TEST(ConfigDiffTest, ports_and_devices_need_a_restart) {
   EXPECT_EQ(lines("tap = \"tap0\"", "tap = \"tap1\""),
             Lines{"~ switch s port a device: tap tap0 -> tap tap1  (needs a restart)"});

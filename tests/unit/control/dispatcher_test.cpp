@@ -72,6 +72,7 @@ TEST_F(DispatcherTest, a_patient_client_has_late_cores_waited_for) {
   EXPECT_EQ(patience_for(0ms), core_patience_default) << "a client that does not say";
   EXPECT_EQ(patience_for(5s), core_patience_default);
   EXPECT_EQ(patience_for(180s), 45s);
+  EXPECT_EQ(patience_for(24h), 60s) << "others wait as well";
 }
 
 TEST_F(DispatcherTest, rows_carry_base_units_in_their_names) {

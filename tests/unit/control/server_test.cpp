@@ -245,6 +245,7 @@ TEST_F(ServerTest, pipelined_requests_are_answered_in_order) {
 }
 
 TEST_F(ServerTest, a_message_in_single_bytes_is_answered) {
+  options_.message_timeout = most_patience;
   start();
   const int fd = raw();
   for (const char c : status_request(5)) {
@@ -350,17 +351,28 @@ TEST_F(ServerTest, a_silent_client_is_closed) {
 }
 
 // It is not silent while it sends a request.
+// It has begun before the server looks whether it is idle.
 TEST_F(ServerTest, a_client_that_is_slow_to_ask_is_answered) {
   options_.idle_timeout = 100ms;
   options_.message_timeout = most_patience;
-  start();
+  auto server = Server::create(options_, backend_);
+  ASSERT_TRUE(server) << server.error();
   const int fd = raw();
   const auto request = status_request(7);
   put(fd, std::string_view(request).substr(0, 10));
-  std::this_thread::sleep_for(300ms);
+  for (const auto end = std::chrono::steady_clock::now() + 300ms;
+       std::chrono::steady_clock::now() < end;) {
+    (*server)->run_once(10ms);
+  }
   put(fd, std::string_view(request).substr(10));
-  FrameDecoder decoder(reply_bytes_max);
-  EXPECT_EQ(get(fd, decoder)["id"], 7);
+  auto answer = std::async(std::launch::async, [fd] {
+    FrameDecoder decoder(reply_bytes_max);
+    return get(fd, decoder);
+  });
+  while (answer.wait_for(0ms) != std::future_status::ready) {
+    (*server)->run_once(10ms);
+  }
+  EXPECT_EQ(answer.get()["id"], 7);
   close(fd);
 }
 
@@ -374,8 +386,34 @@ TEST_F(ServerTest, clients_that_die_in_the_middle_leave_their_place) {
     }
     close(fd);
   }
-  std::this_thread::sleep_for(50ms);
   expect_alive();
+}
+
+TEST_F(ServerTest, who_comes_while_the_backlog_is_full_waits) {
+  auto server = Server::create(options_, backend_);
+  ASSERT_TRUE(server) << server.error();
+  std::vector<int> waiting;
+  for (bool is_full = false; !is_full;) {
+    const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    std::strncpy(address.sun_path, options_.socket.c_str(), sizeof(address.sun_path) - 1);
+    is_full = connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof(address)) != 0;
+    waiting.push_back(fd);
+    ASSERT_LT(waiting.size(), 5000u);
+  }
+  EXPECT_FALSE(Client::connect(options_.socket, 0ms));
+  auto late = std::async(std::launch::async, [this] {
+    return client().call("daemon.status", json::object()).has_value();
+  });
+  std::this_thread::sleep_for(50ms);
+  for (const int fd : waiting) {
+    close(fd);
+  }
+  while (late.wait_for(0ms) != std::future_status::ready) {
+    (*server)->run_once(10ms);
+  }
+  EXPECT_TRUE(late.get());
 }
 
 TEST_F(ServerTest, the_reply_to_shutdown_leaves_before_the_server_ends) {

@@ -75,9 +75,11 @@ class FabricWatchTest : public testing::Test {
     spine1_.start();
   }
 
-  LoadedFabric file(const Ids& jobs, int trees = 1) const {
+  LoadedFabric file(const Ids& jobs, int trees = 1,
+                    const std::vector<std::string>& switches = {"leaf1", "leaf2", "spine1",
+                                                                "spine2"}) const {
     std::string text = "version = 1\n";
-    for (const std::string sw : {"leaf1", "leaf2", "spine1", "spine2"}) {
+    for (const auto& sw : switches) {
       text += "[[switch]]\nname = \"" + sw + "\"\ncontrol = \"" +
               (sw == "spine1" ? spine1_socket_ : others_socket_) + "\"\n";
     }
@@ -150,6 +152,27 @@ TEST_F(FabricWatchTest, AJobKeepsItsTreesWhenTheRootOfTheLastOneHasForgottenIt) 
   others_.backend.installed.erase("spine2");  // as where it is started again
   EXPECT_THAT(watch().look(file({7}, 2)).problems, IsEmpty());
   EXPECT_EQ(switches_with(7).size(), 6u);
+}
+
+// The watch is new, so it cannot know how many trees the job had.
+TEST_F(FabricWatchTest, AJobKeepsItsTreesWhenTheRootOfTheLastOneIsSilent) {
+  const auto two_trees = file({7}, 2, {"leaf1", "leaf2", "spine2", "spine1"});
+  const auto groups = [&] {
+    std::vector<wire::Ipv4Address> all;
+    for (const TreePart& part : others_.backend.installed["leaf1"]) {
+      all.push_back(part.group);
+    }
+    return all;
+  };
+  watch().look(two_trees);
+  const auto before = groups();
+  ASSERT_EQ(before.size(), 2u);
+  ASSERT_EQ(spine1_.backend.installed["spine1"].front().tree, 1u);
+  spine1_.stop();
+  watch_.reset();
+  watch().look(two_trees);
+  watch().look(two_trees);
+  EXPECT_EQ(groups(), before);
 }
 
 TEST_F(FabricWatchTest, AJobThatLeftTheFileIsRemovedAtTheSecondLookWithoutIt) {
