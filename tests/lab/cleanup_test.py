@@ -2,13 +2,22 @@
 """Labs leave nothing behind, whatever is killed; and what a killed daemon means to workers."""
 
 import os
+import pathlib
 import signal
 import subprocess
+import sys
+import tempfile
 import unittest
 
 import support
 
 LONG = ("-b", "4M", "-e", "4M", "-n", "200", "-w", "0")
+
+
+def daemons_below(pid: int) -> list[int]:
+    children = subprocess.run(["pgrep", "--parent", str(pid), "--exact", "tributaryd"],
+                              stdout=subprocess.PIPE, text=True).stdout
+    return [int(child) for child in children.split()]
 
 
 class CleanUp(unittest.TestCase):
@@ -59,6 +68,66 @@ class CleanUp(unittest.TestCase):
             self.assertRegex(unnamed.stderr, rf"is not up \(up: .*{lab.name}")
             self.assertEqual(tool("down", "star-4").stdout, f"lab {lab.name} is down\n")
         self.assert_gone(lab.name)
+
+    def star_of(self, directory: str, name: str) -> pathlib.Path:
+        """A file of the user's own."""
+        labs = support.ROOT / "conf/labs"
+        file = pathlib.Path(directory) / "mine.toml"
+        file.write_text((labs / "star-4.toml").read_text().replace('"star-4"', f'"{name}"', 1)
+                        .replace('config = "', f'config = "{labs}/'))
+        return file
+
+    def test_a_file_does_not_mean_another_lab_of_its_name(self):
+        with support.Lab("star-4") as lab, tempfile.TemporaryDirectory() as directory:
+            file = self.star_of(directory, lab.name)
+            for command in (["run", file, "--", "allreduce"], ["reload", file], ["down", file],
+                            ["exec", file, "h1", "--", "true"]):
+                done = support.run(support.LAB, *command)
+                self.assertEqual(done.returncode, 1, done)
+                self.assertIn("is up, but it is", done.stderr)
+            self.assertEqual(lab.exec("h1", "ping", "-c", "1", "10.0.0.2").returncode, 0)
+
+    def test_a_lab_of_the_user_s_own_is_meant_by_its_file(self):
+        name = f"t{os.getpid()}-mine"
+        with tempfile.TemporaryDirectory() as directory:
+            file = self.star_of(directory, name)
+            for command in (["up", file, "--build-dir", support.BUILD, "--bind-to", os.getpid()],
+                            ["status", file], ["exec", file, "h1", "--", "true"], ["down", file]):
+                done = support.run(support.LAB, *command)
+                self.assertEqual(done.returncode, 0, (command, done.stderr))
+        self.assert_gone(name)
+
+    def test_broken_files_are_explained(self):
+        head = 'name = "broken"\nhost = []\n'
+        daemon = head + '[[daemon]]\nconfig = "daemon.toml"\n'
+        with tempfile.TemporaryDirectory() as directory:
+            place = pathlib.Path(directory)
+            for lab, config in (('name = "broken"\nhost = "x"\ndaemon = []\n', b""),
+                                (head + "[[daemon]]\nconfig = 3\n", b""),
+                                (head + "daemon = [1]\n", b""),
+                                (daemon + "[every_guest]\nprograms = 5\n[[guest]]\nname = 'g'\n"
+                                 "switch_interface = 's'\naddress = '10.0.0.1/24'\n", b""),
+                                (daemon, b"[switch]\nname = 's'\n"),
+                                (daemon, b"[[switch]]\n[switch.port]\ninterface = 'x'\n"),
+                                (daemon, b"daemon = 3\n"),
+                                (daemon, b"\xff\xfe")):
+                with self.subTest(lab=lab, config=config):
+                    (place / "broken.toml").write_text(lab)
+                    (place / "daemon.toml").write_bytes(config)
+                    done = support.run(support.LAB, "up", place / "broken.toml", "--rate", "1Gbit",
+                                       "--build-dir", support.BUILD)
+                    self.assertEqual(done.returncode, 1, done)
+                    self.assertRegex(done.stderr, "^lab: ")
+                    self.assertNotIn("Traceback", done.stderr)
+            self.assertEqual(support.leftovers("broken"), [])
+
+    def test_workers_that_cannot_be_are_refused(self):
+        for options, said in ((("--hosts", "h1", "--workers", "1"), "give one of them"),
+                              (("--hosts", "h1,h2", "--delay", "h4=5"), "no worker runs there"),
+                              (("--time-limit", "0"), "above 0")):
+            done = support.run(support.LAB, "run", "star-4", *options, "--", "allreduce")
+            self.assertNotEqual(done.returncode, 0)
+            self.assertIn(said, done.stderr)
 
     def test_names_that_are_none_are_refused(self):
         done = support.run(support.LAB, "up", "star-4", "--name", "UP", "--build-dir", support.BUILD)
@@ -117,6 +186,19 @@ class CleanUp(unittest.TestCase):
         child.send_signal(how)
         child.wait(timeout=support.PATIENCE_S)
         self.assert_gone(name)
+
+    def test_after_the_end_of_a_test_without_a_lab(self):
+        here = pathlib.Path(__file__).resolve().parent
+        for name, how in (("neighbours", signal.SIGTERM), ("losses", signal.SIGKILL), ("losses", signal.SIGTERM)):
+            with self.subTest(name=name, how=how.name):
+                test = subprocess.Popen([sys.executable, here / f"{name}_test.py"], stderr=subprocess.DEVNULL)
+                support.until(lambda: daemons_below(test.pid), what="a daemon of the test")
+                daemons = daemons_below(test.pid)
+                test.send_signal(how)
+                test.wait(timeout=support.PATIENCE_S)
+                support.until(lambda: not any(pathlib.Path(f"/proc/{pid}").exists() for pid in daemons),
+                              what="the end of the daemon")
+                self.assertFalse(pathlib.Path(f"/run/netns/trib-{name}-{test.pid}").exists())
 
     def test_after_kill_of_the_tool(self):
         self.killed_run(signal.SIGKILL)

@@ -94,6 +94,15 @@ class Failures(unittest.TestCase):
         said = self.fail_amidst("mesh-switches", "link", "h2e1", "down")
         self.assertIn("h2: tributary-bench: rank 2 over eth1 (10.1.2.2): the interface is down", said)
 
+    def test_through_switches_one_that_is_down_from_the_beginning_is_named_by_all(self):
+        with support.Lab("bcube-2-2", *FAST, name="cube-dead") as lab:
+            lab.tool("link", "h2e1", "down")
+            bench = lab.bench("--algorithm", "mesh-switches", *BOTH, "-b", "1M", "-e", "1M", deadline_s=None,
+                              stall_timeout_s=12)
+            self.assertNotIn(bench.end(), (0, 124), bench.said)
+            self.assertEqual(bench.said.count("has not all connections for"), 4, bench.said)
+            self.assertIn("over eth1", bench.said)
+
     def test_switches_that_die_are_noticed_though_interfaces_are_up(self):
         said = self.fail_amidst("bcube", "kill", "bcube-2-2")
         unanswered = r"rank \d over eth\d \(10\.\d\.\d\.2\): rank \d \(10\.\d\.\d\.2\) has not answered for"

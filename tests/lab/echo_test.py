@@ -49,7 +49,7 @@ class Echo(unittest.TestCase):
     def daemon(self, config: pathlib.Path):
         log = self.directory / "log"
         with open(log, "w") as output:
-            child = subprocess.Popen([PROGRAMS / "tributaryd_echo", "--config", config],
+            child = subprocess.Popen([*support.OWNED, PROGRAMS / "tributaryd_echo", "--config", config],
                                      stdin=subprocess.DEVNULL, stdout=output, stderr=output)
         try:
             support.until(lambda: child.poll() is not None or self.ctl("status").returncode == 0,

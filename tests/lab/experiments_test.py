@@ -154,6 +154,8 @@ class Experiments(ExperimentCase):
                                  ("experiment-fairness", "--transports", "carrier-pigeon"),
                                  ("experiment-fairness", "--runs", "0"),
                                  ("experiment-short-flows", "--loads", "heavy"),
+                                 ("experiment-short-flows", "--seconds", "0"),
+                                 ("experiment-engines", "--seconds", "0"),
                                  ("experiment-trees", "--schemes", "best"),
                                  ("experiment-engines", "--engines", "steam"),
                                  ("experiment-sparse", "--densities", "2"),

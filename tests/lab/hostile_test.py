@@ -27,14 +27,26 @@ class Hostile(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
 
     def reductions_survive(self, attack):
-        bench = self.lab.bench("-b", "256K", "-e", "256K", "-n", "25", "-d", "f32,i32",
+        support.long_enough(lambda iterations: self.attack_reductions(attack, iterations), 25)
+
+    def attack_reductions(self, attack, iterations: int) -> None:
+        before = self.contributions()
+        bench = self.lab.bench("-b", "256K", "-e", "256K", "-n", iterations, "-d", "f32,i32",
                                "--job", JOB, hosts=BUSY)
         try:
+            support.until(lambda: self.contributions() > before or not bench.running(),
+                          what="a reduction")
             attack()
+            over = not bench.running()
         finally:
             document = bench.finish()
         self.assertEqual(support.wrong(document), 0)
         self.lab.assert_balanced(self)
+        if over:
+            raise support.TooEarly("the reductions ended before the attack")
+
+    def contributions(self) -> int:
+        return sum(row["contributions_total"] for row in self.lab.rows("job") if row["job"] == int(JOB))
 
     def test_truncated_packets(self):
         self.reductions_survive(lambda: self.send("truncated", LEADER))

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Several daemons and generators in one network namespace."""
 
+import atexit
 import contextlib
 import json
 import os
@@ -50,8 +51,10 @@ class Neighbours(unittest.TestCase):
         self.addCleanup(directory.cleanup)
         self.directory = pathlib.Path(directory.name)
         self.namespace = f"trib-neighbours-{os.getpid()}"
+        delete = ["ip", "netns", "delete", self.namespace]
         subprocess.run(["ip", "netns", "add", self.namespace], check=True)
-        self.addCleanup(subprocess.run, ["ip", "netns", "delete", self.namespace])
+        atexit.register(subprocess.run, delete, stderr=subprocess.DEVNULL)  # where the test is told to end
+        self.addCleanup(subprocess.run, delete)
         namespaces.shell(self.namespace, "ip link set lo up")
         for number in range(4):
             namespaces.shell(self.namespace, f"""
@@ -66,7 +69,7 @@ class Neighbours(unittest.TestCase):
         return namespaces.command(self.namespace, *(str(word) for word in argv))
 
     def begin(self, *argv, **more) -> subprocess.Popen:
-        child = subprocess.Popen(self.inside(*argv), text=True, **more)
+        child = subprocess.Popen([*support.OWNED, *self.inside(*argv)], text=True, **more)
         self.addCleanup(child.wait)
         self.addCleanup(child.kill)
         return child
@@ -141,7 +144,7 @@ class Neighbours(unittest.TestCase):
 
     def test_the_same_interface_in_another_namespace_is_another_one(self):
         with self.daemon("one", "lo"):
-            other = subprocess.Popen(["unshare", "--net", "sh", "-ec", 'ip link set lo up; exec "$@"',
+            other = subprocess.Popen([*support.OWNED, "unshare", "--net", "sh", "-ec", 'ip link set lo up; exec "$@"',
                                       "sh", str(support.DAEMON), "--config",
                                       str(self.configured("other", "lo"))])
             self.addCleanup(other.wait)

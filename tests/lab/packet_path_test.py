@@ -39,7 +39,7 @@ class PacketPath(unittest.TestCase):
     @contextlib.contextmanager
     def daemon(self, **environment):
         child = subprocess.Popen(
-            [support.DAEMON, "--config", self.directory / "tributaryd.toml"],
+            [*support.OWNED, support.DAEMON, "--config", self.directory / "tributaryd.toml"],
             stdin=subprocess.DEVNULL, env=os.environ | environment)
         try:
             support.until(lambda: child.poll() is not None or self.ctl("status").returncode == 0,

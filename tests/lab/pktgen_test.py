@@ -63,7 +63,7 @@ class Pktgen(unittest.TestCase):
         log = self.directory / "tributaryd.log"
         with open(log, "w") as output:
             child = subprocess.Popen(
-                namespaces.command(self.namespace, support.DAEMON, "--config", file),
+                [*support.OWNED, *namespaces.command(self.namespace, support.DAEMON, "--config", file)],
                 stdin=subprocess.DEVNULL, stdout=output, stderr=output)
         try:
             support.until(lambda: child.poll() is not None or self.ctl("status").returncode == 0,

@@ -119,7 +119,8 @@ class Memif(unittest.TestCase):
     def daemon(self, name: str, role: str, other: str):
         file = self.directory / f"{name}.toml"
         file.write_text(MEMIF.format(directory=self.directory, name=name, role=role, other=other))
-        child = subprocess.Popen([support.DAEMON, "--config", file], stdin=subprocess.DEVNULL)
+        child = subprocess.Popen([*support.OWNED, support.DAEMON, "--config", file],
+                                 stdin=subprocess.DEVNULL)
         try:
             support.until(lambda: self.ctl(name, "status").returncode == 0, what=f"{name}'s start")
             yield
@@ -200,7 +201,7 @@ class MemifPeers(unittest.TestCase):
         self.cpu = min(os.sched_getaffinity(0))
 
     def start(self, *argv, **more) -> subprocess.Popen:
-        child = subprocess.Popen([str(arg) for arg in argv], stdin=subprocess.DEVNULL,
+        child = subprocess.Popen([*support.OWNED, *(str(arg) for arg in argv)], stdin=subprocess.DEVNULL,
                                  stdout=subprocess.DEVNULL, **more)
         self.addCleanup(child.wait)
         self.addCleanup(child.kill)

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """tools/lab --set and reload: what daemons run with can be changed without editing conf/."""
 
+import os
+import signal
+import subprocess
 import unittest
 
 import support
@@ -70,6 +73,27 @@ class SeveralDaemons(unittest.TestCase):
             lab.tool("restart", last)
             lab.tool("reload", "--set", "switch.port.queue=32KiB")
             self.assertEqual(queues(), {32768})
+
+    def test_none_has_changed_after_an_interruption(self):
+        with support.Lab(*support.SPLIT_FABRIC) as lab:
+            first, *_, last = lab.state["sockets"]
+            pid = next(process["pid"] for process in lab.state["processes"] if process["role"] == last)
+            def queues(*daemons: str) -> set[int]:
+                return {row["queue_capacity_bytes"] for daemon in daemons
+                        for row in lab.rows("port", daemon=daemon)}
+            before = queues(*lab.state["sockets"])
+            os.kill(pid, signal.SIGSTOP)
+            try:
+                tool = subprocess.Popen([support.LAB, "reload", lab.name, "--set", "switch.port.queue=32KiB"],
+                                        stderr=subprocess.DEVNULL)
+                support.until(lambda: queues(first) == {32768}, what="the first daemon's change")
+                tool.send_signal(signal.SIGINT)
+            finally:
+                os.kill(pid, signal.SIGCONT)
+            self.assertNotEqual(tool.wait(timeout=support.PATIENCE_S), 0)
+            self.assertEqual(queues(*lab.state["sockets"]), before)
+            for daemon in lab.state["sockets"]:
+                self.assertNotIn("32KiB", (lab.directory / f"{daemon}.toml").read_text())
 
 
 if __name__ == "__main__":

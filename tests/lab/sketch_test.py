@@ -49,6 +49,7 @@ class Sketch(unittest.TestCase):
             with self.subTest(bits=bits):
                 document = self.reduce("--sketch", "quantiles", "--bits", bits)
                 self.assertEqual({row["algorithm"] for row in document["rows"]}, {"canary"})
+                self.assertLess(max(self.errors(document)), {8: 0.25, 4: 1.2, 2: 3}[bits])
 
     def test_matrices_by_their_factors(self):
         shapes = "9,4096,400000"  # squares, and nearly one

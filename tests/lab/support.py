@@ -43,6 +43,8 @@ PATIENCE_S = 180.0
 LAB_PATIENCE_S = 600.0
 # What a test ends itself.
 FOR_EVER = "80000s"
+# Before a command: it ends with the test, however that ends. Labs look after what runs in them.
+OWNED = ("setpriv", "--pdeathsig", "KILL")
 # Its daemons are taken for dead after 5 s of silence: they are held up for longer than the usual 0.3 s.
 SPLIT_FABRIC = ("fat-tree-8-split", "--set", "switch.bfd.multiplier=50")
 

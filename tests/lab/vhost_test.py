@@ -51,7 +51,8 @@ class Vhost(unittest.TestCase):
     def start(self, config: str, name: str = "tributaryd") -> subprocess.Popen:
         file = self.directory / f"{name}.toml"
         file.write_text(config.format(directory=self.directory))
-        child = subprocess.Popen([support.DAEMON, "--config", file], stdin=subprocess.DEVNULL)
+        child = subprocess.Popen([*support.OWNED, support.DAEMON, "--config", file],
+                                 stdin=subprocess.DEVNULL)
         self.addCleanup(child.wait)
         self.addCleanup(child.kill)
         support.until(lambda: self.ctl("status").returncode == 0, what="the daemon's start")
@@ -109,7 +110,7 @@ class Vhost(unittest.TestCase):
                         .replace("vhost =", "virtio_user ="))
         log = self.directory / "guest.log"
         with open(log, "w") as output:
-            guest = subprocess.Popen([support.DAEMON, "--config", file],
+            guest = subprocess.Popen([*support.OWNED, support.DAEMON, "--config", file],
                                      stdin=subprocess.DEVNULL, stdout=output, stderr=output)
         self.addCleanup(guest.wait)
         self.addCleanup(guest.kill)

@@ -77,7 +77,7 @@ def _parser() -> argparse.ArgumentParser:
     for command in (run, mpirun):
         command.add_argument("--workers", type=int, metavar="N", help="only on the first N")
         command.add_argument("--hosts", help="only on these, as in h1,h3; rank 0 first")
-        command.add_argument("--time-limit", type=float, metavar="SECONDS", help="end all then")
+        command.add_argument("--time-limit", type=_seconds, metavar="SECONDS", help="end all then")
     run.add_argument("--per-host", type=int, default=1, metavar="N",
                      help="so many in each, as of a machine with N GPUs (LOCAL_WORLD_SIZE)")
     mpirun.add_argument("--per-host", type=_counts, default=[1], metavar="N[,N...]",
@@ -120,6 +120,13 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _seconds(text: str) -> float:
+    seconds = float(text)
+    if not seconds > 0:
+        raise argparse.ArgumentTypeError(f"{text} is not above 0")
+    return seconds
+
+
 def _overrides(arguments: argparse.Namespace) -> daemon_config.Overrides:
     return daemon_config.Overrides(
         rate=arguments.rate, cores=arguments.cores, idle=arguments.idle,
@@ -131,14 +138,14 @@ def _lab(arguments: argparse.Namespace) -> description.Lab:
     """Returns the lab that is up under this name, or the description that LAB means."""
     name = arguments.name or arguments.lab
     record = state.read(name)
-    if name == arguments.lab:
-        if record is not None:
-            return description.load(pathlib.Path(record["description"]), name)
-        return description.load(description.find(name))
-    path = description.find(arguments.lab)
-    if record is not None and record["description"] != str(path):
-        raise LabError(f"lab {name} is up, but it is {record['description']} and not {path}")
-    return description.load(path, name)
+    if name == arguments.lab and record is not None:
+        return description.load(pathlib.Path(record["description"]), name)
+    lab = description.load(description.find(arguments.lab), arguments.name)
+    record = state.read(lab.name)
+    if record is not None and record["description"] != str(lab.source):
+        raise LabError(f"lab {lab.name} is up, but it is {record['description']} and not {lab.source}; "
+                       "'up' with --name gives this one a name of its own")
+    return lab
 
 
 def _up(arguments: argparse.Namespace) -> int:
@@ -153,6 +160,8 @@ def _up(arguments: argparse.Namespace) -> int:
 def _hosts(lab: description.Lab, arguments: argparse.Namespace) -> list[str]:
     if arguments.hosts:
         names = [lab.host(name).name for name in arguments.hosts.split(",")]
+        if arguments.workers is not None:
+            raise LabError("--hosts and --workers: give one of them, either says where workers run")
         if len(set(names)) < len(names):
             raise LabError(f"--hosts {arguments.hosts}: a host stands there twice; --per-host starts several "
                            "workers in each")
@@ -163,7 +172,7 @@ def _hosts(lab: description.Lab, arguments: argparse.Namespace) -> list[str]:
     return names[:arguments.workers]
 
 
-def _delays(lab: description.Lab, arguments: argparse.Namespace) -> dict[str, float]:
+def _delays(lab: description.Lab, arguments: argparse.Namespace, hosts: list[str]) -> dict[str, float]:
     delays = {}
     for text in arguments.delay:
         host, _, seconds = text.partition("=")
@@ -171,13 +180,16 @@ def _delays(lab: description.Lab, arguments: argparse.Namespace) -> dict[str, fl
             delays[lab.host(host).name] = float(seconds)
         except ValueError as error:
             raise LabError(f"--delay {text}: give HOST=SECONDS, as in h3=1.5") from error
+        if host not in hosts:
+            raise LabError(f"--delay {text}: no worker runs there; workers run in {' '.join(hosts)}")
     return delays
 
 
 def _run(arguments: argparse.Namespace) -> int:
     lab = _lab(arguments)
     build = pathlib.Path(arguments.build_dir).resolve()
-    hosts, delays = _hosts(lab, arguments), _delays(lab, arguments)
+    hosts = _hosts(lab, arguments)
+    delays = _delays(lab, arguments, hosts)
     if arguments.per_host < 1:
         raise LabError(f"--per-host {arguments.per_host}: give at least 1")
     in_guests = isinstance(lab.host(hosts[0]), description.Guest)
@@ -297,6 +309,9 @@ def _exec(arguments: argparse.Namespace) -> int:
 
 def _status(arguments: argparse.Namespace) -> int:
     name = arguments.name or arguments.lab
+    if name and state.read(name) is None:
+        with contextlib.suppress(LabError):  # it may be given by its file
+            name = _lab(arguments).name
     names = [name] if name else state.labs()
     healthy = True
     for name in names:

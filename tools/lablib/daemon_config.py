@@ -8,7 +8,7 @@ import pathlib
 import re
 import tomllib
 
-from . import LabError
+from . import LabError, description
 
 
 @dataclasses.dataclass(frozen=True)
@@ -34,9 +34,11 @@ class Overrides:
 def derive(source: pathlib.Path, control: pathlib.Path, overrides: Overrides) -> dict:
     try:
         config = tomllib.loads(source.read_text())
-    except (OSError, tomllib.TOMLDecodeError) as error:
+    except (OSError, ValueError) as error:
         raise LabError(f"{source}: {error}") from error
     daemon = config.setdefault("daemon", {})
+    if not isinstance(daemon, dict):
+        raise LabError(f"{source}: 'daemon' is to be a table, [daemon]")
     daemon["control"] = str(control)
     if overrides.cores is not None:
         daemon["cores"] = _cores(overrides.cores)
@@ -44,7 +46,7 @@ def derive(source: pathlib.Path, control: pathlib.Path, overrides: Overrides) ->
         daemon["cores"] = _allowed(daemon["cores"])
     if overrides.idle is not None:
         daemon["idle"] = overrides.idle
-    for switch in config.get("switch", []):
+    for switch in description.tables(config.get("switch")):
         _override_switch(switch, overrides)
     for setting in overrides.settings:
         _set(config, setting)
@@ -58,14 +60,14 @@ def text(source: pathlib.Path, config: dict) -> str:
 
 def _override_switch(switch: dict, overrides: Overrides) -> None:
     if overrides.rate is not None:
-        for port in switch.get("port", []):
+        for port in description.tables(switch.get("port")):
             port.pop("rate", None)
             if overrides.rate != "none":
                 port["rate"] = overrides.rate
     if overrides.mtu is not None:
-        for port in switch.get("port", []):
+        for port in description.tables(switch.get("port")):
             port["mtu"] = overrides.mtu
-    if "canary" in switch:
+    if isinstance(switch.get("canary"), dict):
         if overrides.timeout is not None:
             switch["canary"]["timeout"] = overrides.timeout
         if overrides.descriptors is not None:

@@ -106,7 +106,7 @@ class Lab:
         for host in (*self.hosts, *self.guests):
             if host.name == name:
                 return host
-        known = " ".join([host.name for host in (*self.hosts, *self.guests)] + self.switch_hosts())
+        known = " ".join(host.name for host in (*self.hosts, *self.guests))
         raise LabError(f"lab {self.name} has no host '{name}' (it has: {known})")
 
     def daemon(self, name: str) -> Daemon:
@@ -140,9 +140,14 @@ def load(path: pathlib.Path, name: str | None = None) -> Lab:
     try:
         with path.open("rb") as file:
             table = tomllib.load(file)
-    except (OSError, tomllib.TOMLDecodeError) as error:
+    except (OSError, ValueError) as error:  # of TOML, or of UTF-8
         raise LabError(f"{path}: {error}") from error
     return _Reader(path).lab(table if name is None else table | {"name": name})
+
+
+def tables(value) -> list[dict]:
+    """Returns the [[tables]] that `value` consists of. A daemon says itself what is wrong with its file."""
+    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
 
 
 class _Reader:
@@ -173,6 +178,10 @@ class _Reader:
 
     def lab(self, table: dict) -> Lab:
         self._take(table, "lab", {"name", "daemon", "host"}, {"cable", "guest", "every_guest"})
+        for key in ("daemon", "host", "cable", "guest"):
+            self._expect_tables(table, key)
+        if not isinstance(table.get("every_guest", {}), dict):
+            self._fail("'every_guest' is to be a table, [every_guest]")
         lab = Lab(
             name=self._name(table["name"], _LAB_NAME, "a lab"),
             source=self._path,
@@ -189,6 +198,11 @@ class _Reader:
         self._unique("switch-side interface", ends)
         return lab
 
+    def _expect_tables(self, table: dict, key: str) -> None:
+        value = table.get(key, [])
+        if not isinstance(value, list) or len(tables(value)) < len(value):
+            self._fail(f"'{key}' is to be a list of tables, [[{key}]]")
+
     def _unique(self, what: str, names: list[str]) -> None:
         for name in names:
             if names.count(name) > 1:
@@ -196,6 +210,8 @@ class _Reader:
 
     def _daemon(self, table: dict) -> Daemon:
         self._take(table, "[[daemon]]", {"config"}, {"name"})
+        if not isinstance(table["config"], str):
+            self._fail(f"[[daemon]]: config = {table['config']} is no path")
         config = (self._path.parent / table["config"]).resolve()
         if not config.is_file():
             self._fail(f"[[daemon]]: there is no {config}")
@@ -205,14 +221,15 @@ class _Reader:
     def _interfaces(self, config: pathlib.Path) -> frozenset[str]:
         try:
             table = tomllib.loads(config.read_text())
-        except (OSError, tomllib.TOMLDecodeError) as error:
+        except (OSError, ValueError) as error:
             raise LabError(f"{config}: {error}") from error
-        return frozenset(port["interface"] for switch in table.get("switch", [])
-                         for port in switch.get("port", []) if "interface" in port)
+        return frozenset(port["interface"] for switch in tables(table.get("switch"))
+                         for port in tables(switch.get("port")) if isinstance(port.get("interface"), str))
 
     def _host(self, table: dict) -> Host:
         self._take(table, "[[host]]", {"name", "switch_interface", "address"},
                    {"interface", "gateway", "mtu", "also"})
+        self._expect_tables(table, "also")
         host = Host(
             interface=self._name(table.get("interface", "eth0"), _INTERFACE, "an interface"),
             also=tuple(self._also(entry, table["name"], number)
@@ -238,12 +255,18 @@ class _Reader:
     def _guest(self, table: dict) -> Guest:
         self._take(table, "[[guest]]", {"name", "switch_interface", "address"},
                    {"gateway", "mtu", "programs", "files", "modules", "setup", "memory_mb"})
-        lists = {key: tuple(table.get(key, [])) for key in ("programs", "files", "modules")}
+        lists = {key: self._words(table, key) for key in ("programs", "files", "modules")}
         memory_mb = table.get("memory_mb", Guest.memory_mb)
         if not isinstance(memory_mb, int) or not 128 <= memory_mb <= 4096:
             self._fail(f"[[guest]] {table['name']}: memory_mb is not between 128 and 4096")
         return Guest(setup=table.get("setup", ""), memory_mb=memory_mb, **lists,
                      **self._place(table, "[[guest]]"))
+
+    def _words(self, table: dict, key: str) -> tuple[str, ...]:
+        value = table.get(key, [])
+        if not isinstance(value, list) or not all(isinstance(word, str) for word in value):
+            self._fail(f"[[guest]] {table['name']}: {key} is to be a list of texts")
+        return tuple(value)
 
     def _place(self, table: dict, where: str) -> dict:
         """Reads the keys that hosts and guests have in common."""

@@ -4,6 +4,7 @@ has several up-ports (docs/design/0088-a-seed-for-each-level-of-a-fabric.md)."""
 
 import collections
 
+from . import description
 from .description import Lab
 
 _KEY = "reduction_seed"
@@ -58,8 +59,8 @@ def _seed(switch: dict) -> int:
 
 
 def _switches(configs: dict[str, dict]) -> dict[str, dict]:
-    return {switch["name"]: switch for config in configs.values() for switch in config.get("switch", [])
-            if "name" in switch}
+    return {switch["name"]: switch for config in configs.values()
+            for switch in description.tables(config.get("switch")) if "name" in switch}
 
 
 def _choosing(lab: Lab, configs: dict[str, dict]) -> dict[int, list[dict]]:
@@ -77,15 +78,15 @@ def _choosing(lab: Lab, configs: dict[str, dict]) -> dict[int, list[dict]]:
 
 def _places(configs: dict[str, dict]) -> dict[str, str]:
     """Returns the switch that has a port on an interface, or on a guest's TAP."""
-    return {port[key]: name for name, switch in _switches(configs).items() for port in switch.get("port", [])
-            for key in ("interface", "tap") if key in port}
+    return {port[key]: name for name, switch in _switches(configs).items()
+            for port in description.tables(switch.get("port")) for key in ("interface", "tap") if key in port}
 
 
 def _neighbours(lab: Lab, configs: dict[str, dict]) -> dict[str, list[str]]:
     """Returns the switches at the other ends of a switch's links; one with two links comes twice."""
     place = _places(configs)
     links = [(link["a"].split(":")[0], link["b"].split(":")[0]) for config in configs.values()
-             for link in config.get("link", []) if {"a", "b"} <= link.keys()]
+             for link in description.tables(config.get("link")) if {"a", "b"} <= link.keys()]
     links += [(place[cable.a], place[cable.b]) for cable in lab.cables if {cable.a, cable.b} <= place.keys()]
     neighbours = collections.defaultdict(list)
     for a, b in links:

@@ -18,7 +18,7 @@ from . import (ROOT, LabError, control, daemon_config, description, guest_needs,
                processes, state)
 from .description import Lab
 
-_START_TIMEOUT_S = 120.0
+_START_TIMEOUT_S = 120.0  # without anything new of the daemon
 _LOG_LINES = 15
 
 
@@ -61,7 +61,7 @@ def up(lab: Lab, build: pathlib.Path, overrides: daemon_config.Overrides,
         for name in lab.namespaces():
             if namespaces.exists(name):
                 raise LabError(f"namespace {name} is there, but not from a lab that is up; "
-                               f"'tools/lab down {lab.name}' removes it")
+                               f"'tools/lab down {lab.source} --name {lab.name}' removes it")
         try:
             _make(lab, tributaryd, build, overrides, owner)
         except BaseException:
@@ -153,18 +153,29 @@ def reload(lab: Lab, overrides: daemon_config.Overrides) -> None:
     with state.lock_of(lab.name):
         record = state.running(lab.name)
         merged = _overrides_of(record).merged(overrides)
-        faults = _write_configurations(lab, record, merged)
-        for number, daemon in enumerate(lab.daemons):
-            refusal = _reload_daemon(lab, record, daemon)
-            if refusal is not None:
-                _write_configurations(lab, record, _overrides_of(record))
-                # This one, too: where it did not answer in time, it may have changed all the same.
-                for changed in lab.daemons[:number + 1]:
-                    _reload_daemon(lab, record, changed)
-                raise LabError(f"all keep their old settings, because of {daemon.name}: {refusal}")
-        record["overrides"] = dataclasses.asdict(merged)
-        state.write(lab.name, record)
+        before = record["overrides"]
+        asked: list[description.Daemon] = []
+        try:
+            faults = _write_configurations(lab, record, merged)
+            for daemon in lab.daemons:
+                asked.append(daemon)
+                refusal = _reload_daemon(lab, record, daemon)
+                if refusal is not None:
+                    raise LabError(f"all keep their old settings, because of {daemon.name}: {refusal}")
+            record["overrides"] = dataclasses.asdict(merged)
+            state.write(lab.name, record)
+        except BaseException:  # also where somebody ends this tool
+            with _signals(signal.SIG_IGN):
+                _take_back(lab, record | {"overrides": before}, asked)
+            raise
         _warn(faults)
+
+
+def _take_back(lab: Lab, record: dict, asked: list[description.Daemon]) -> None:
+    """Gives daemons their old settings, also the last one: where it did not answer in time it may have changed."""
+    _write_configurations(lab, record, _overrides_of(record))
+    for daemon in asked:
+        _reload_daemon(lab, record, daemon)
 
 
 def _reload_daemon(lab: Lab, record: dict, daemon: description.Daemon) -> str | None:
@@ -251,10 +262,12 @@ def stop_daemons(lab: Lab, record: dict) -> None:
 
 
 def _await_daemons(lab: Lab, record: dict, started: list[dict]) -> None:
-    until = time.monotonic() + _START_TIMEOUT_S
     for process in started:
         path = record["sockets"][process["role"]]
+        progress, until = None, 0.0
         while not _answers(path, process):
+            if progress != (progress := _progress(lab.name, process)):
+                until = time.monotonic() + _START_TIMEOUT_S
             processes._reap([process])
             if not processes.alive(process):
                 raise LabError(f"tributaryd ({process['role']}) ended while it started:\n"
@@ -263,6 +276,15 @@ def _await_daemons(lab: Lab, record: dict, started: list[dict]) -> None:
                 raise LabError(f"tributaryd ({process['role']}) does not answer on {path} after "
                                f"{_START_TIMEOUT_S:.0f} s:\n" + last_lines(lab.name, process["role"]))
             time.sleep(0.05)
+
+
+def _progress(lab: str, daemon: dict) -> tuple[int, int]:
+    """Returns what changes while a daemon starts, however long that takes: how much it has logged and opened."""
+    log = state.directory(lab) / f"{daemon['role']}.log"
+    try:
+        return log.stat().st_size, len(os.listdir(f"/proc/{daemon['pid']}/fd"))
+    except OSError:  # it has ended
+        return 0, 0
 
 
 def _answers(path: str, daemon: dict) -> bool:

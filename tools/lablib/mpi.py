@@ -49,7 +49,7 @@ def run(lab: Lab, build: pathlib.Path, argv: list[str], hosts: list[str], per_ho
     # By networks, Open MPI would warn on each host that is not in all of them.
     interfaces = ",".join(sorted({lab.host(host).interface for host in hosts}))
     ours = {
-        "plm_rsh_agent": f"{_AGENT} {lab.name}",
+        "plm_rsh_agent": f"{_AGENT.name} {lab.name}",  # Open MPI splits it at blanks, so it has no path
         "plm_rsh_no_tree_spawn": "1",
         "oob_tcp_if_include": interfaces,
         "pml": "ob1",
@@ -71,7 +71,7 @@ def run(lab: Lab, build: pathlib.Path, argv: list[str], hosts: list[str], per_ho
                *argv]
     child = subprocess.Popen(
         ["setpriv", "--pdeathsig", "KILL", str(_AGENT), lab.name, hosts[0], shlex.join(command)],
-        stdin=subprocess.DEVNULL, stdout=stdout)
+        env=os.environ | {"PATH": f"{_AGENT.parent}:{os.environ['PATH']}"}, stdin=subprocess.DEVNULL, stdout=stdout)
     try:
         return child.wait(timeout=timeout_s)
     except subprocess.TimeoutExpired:
