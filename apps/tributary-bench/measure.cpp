@@ -54,7 +54,7 @@ Result<Series> run(const Task& task, bool in_place) {
   for (std::size_t i = 0; i < options.warmups + options.iterations; ++i) {
     placement.prepare(i);
     std::this_thread::sleep_until(next);
-    next = std::max(next + options.interval, std::chrono::steady_clock::now());
+    next = std::chrono::steady_clock::now() + options.interval;
     if (auto ready = task.communicator.ring_barrier(); !ready) {
       return tl::unexpected(ready.error());
     }

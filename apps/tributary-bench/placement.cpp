@@ -2,6 +2,7 @@
 #include "placement.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "wire/crc32.h"
@@ -59,8 +60,11 @@ void Placement::look_at_sketch(std::size_t iteration, Series& series) {
   if (sample_ == nullptr || !options_.check || !options_.is_sketched()) {
     return;
   }
-  series.relative_error =
-      std::max(series.relative_error, sample_->relative_error(iteration, out()));
+  const auto error = sample_->relative_error(iteration, out());
+  // What is no number is the worst of all.
+  if (!std::isnan(series.relative_error) && !(error <= series.relative_error)) {
+    series.relative_error = error;
+  }
   const auto crc = wire::crc32(0, {out(), bytes_});
   series.digest = series.digest * 0x9e3779b97f4a7c15u + crc;
 }

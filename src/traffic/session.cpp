@@ -11,6 +11,7 @@ namespace {
 
 // What was flooded is out of the queues by then (RFC 2544, section 23).
 constexpr Duration learning_pause = std::chrono::milliseconds(500);
+constexpr auto nothing_measured = "stopped before anything was measured";
 constexpr auto unfinished_search = "stopped before the search was over: it has found no rate";
 
 }  // namespace
@@ -81,6 +82,9 @@ void Session::end_trial(Time now) {
   if (search_) {
     search_->add(result);
   }
+  if (stopped_ && !search_ && result.seconds == 0) {
+    error_ = nothing_measured;
+  }
   trials_.push_back(std::move(result));
   done_ = stopped_ || !search_ || !search_->next();
   if (stopped_ && search_ && (trials_.back().cut_short || search_->next())) {
@@ -103,7 +107,7 @@ void Session::stop(Time now) {
   if (search_) {
     error_ = unfinished_search;
   } else if (trials_.empty()) {
-    error_ = "stopped before anything was measured";
+    error_ = nothing_measured;
   }
 }
 

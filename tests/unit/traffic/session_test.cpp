@@ -126,6 +126,22 @@ TEST(Session, StopsEarlyWithWhatThereIs) {
   EXPECT_EQ(session.trials()[0].loss(), 0);
 }
 
+TEST(Session, AStopInTheWarmUpSaysThatNothingWasMeasured) {
+  test::Bench bench;
+  PlainTraffic traffic({*FrameSizes::parse("64"), {{0, 0}}, 1}, bench.stations, bench.neighbours,
+                       bench.pool);
+  SessionPlan plan;
+  plan.trial.rate = {Rate::Unit::packets, 1e4};
+  plan.trial.warm_up = seconds(10);
+  Session session(plan, bench.neighbours, traffic);
+  bench.run(session, test::Bench::loop, microseconds(100), seconds(1));
+  ASSERT_EQ(session.view(bench.now).phase, Trial::Phase::warm_up);
+  session.stop(bench.now);
+  bench.run(session, test::Bench::loop, microseconds(100), seconds(1));
+  ASSERT_TRUE(session.done());
+  EXPECT_TRUE(session.error());
+}
+
 TEST(Session, AStopLeavesASearchWithoutARate) {
   test::Bench bench;
   PlainTraffic traffic({*FrameSizes::parse("64"), {{0, 0}}, 1}, bench.stations, bench.neighbours,
