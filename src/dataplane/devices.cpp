@@ -88,11 +88,12 @@ void warn_of_lost_tags(const std::string& switch_name, const forwarding::PortCon
 void warn_of_unread_channels(const std::string& switch_name, const forwarding::PortConfig& port,
                              const control::DeviceConfig& device, std::uint16_t queues) {
   const auto* xdp = xdp_interface(device);
-  const auto channels = xdp != nullptr ? interface_channels(xdp->interface) : queues;
+  const auto channels = xdp != nullptr ? interface_receive_channels(xdp->interface) : queues;
   if (channels > queues) {
     spdlog::warn(
         "{}:{}: {} spreads frames over {} channels, and the port has {} of these: all others' "
-        "frames go to the kernel; `ethtool -L {} combined {}`, or write queues = {}",
+        "frames go to the kernel; `ethtool -L {} combined {}` (`rx` where none are combined), or "
+        "write queues = {}",
         switch_name, port.name, xdp->interface, channels, queues, xdp->interface, queues, channels);
   }
 }

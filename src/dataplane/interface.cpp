@@ -77,16 +77,31 @@ bool interface_takes_tags_off(const std::string& name) {
   return ioctl(socket.get(), SIOCETHTOOL, &request) == 0 && (flags.data & ETH_FLAG_RXVLAN) != 0;
 }
 
-std::uint16_t interface_channels(const std::string& name) {
+namespace {
+
+// All are 0 where the interface does not say.
+ethtool_channels channels_of(const std::string& name) {
   const auto socket = open_socket(AF_INET, SOCK_DGRAM, 0);
   ethtool_channels channels = {};
   channels.cmd = ETHTOOL_GCHANNELS;
   ifreq request = request_for(name);
   request.ifr_data = reinterpret_cast<char*>(&channels);
-  if (ioctl(socket.get(), SIOCETHTOOL, &request) != 0 || channels.combined_count == 0) {
-    return 1;
-  }
-  return static_cast<std::uint16_t>(std::min(channels.combined_count, 0xffffu));
+  return ioctl(socket.get(), SIOCETHTOOL, &request) == 0 ? channels : ethtool_channels{};
+}
+
+std::uint16_t at_least_one(std::uint32_t channels) {
+  return static_cast<std::uint16_t>(std::clamp(channels, 1u, 0xffffu));
+}
+
+}  // namespace
+
+std::uint16_t interface_channels(const std::string& name) {
+  return at_least_one(channels_of(name).combined_count);
+}
+
+std::uint16_t interface_receive_channels(const std::string& name) {
+  const auto channels = channels_of(name);
+  return at_least_one(channels.combined_count + channels.rx_count);
 }
 
 std::optional<InterfaceLosses> interface_losses(const std::string& name) {

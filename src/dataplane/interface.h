@@ -30,6 +30,8 @@ bool interface_takes_tags_off(const std::string& name);
 // Returns how many combined channels it has, as AF_XDP can have a socket on each; 1 if it does not
 // say.
 std::uint16_t interface_channels(const std::string& name);
+// Returns over how many channels it spreads what it receives, combined ones and others.
+std::uint16_t interface_receive_channels(const std::string& name);
 
 struct InterfaceLosses {
   std::uint64_t missed = 0;  // frames that came, and for which it had no room

@@ -117,7 +117,7 @@ class CleanUp(unittest.TestCase):
                     done = support.run(support.LAB, "up", place / "broken.toml", "--rate", "1Gbit",
                                        "--build-dir", support.BUILD)
                     self.assertEqual(done.returncode, 1, done)
-                    self.assertRegex(done.stderr, "^lab: ")
+                    self.assertRegex(done.stderr, "(?m)^lab: ")
                     self.assertNotIn("Traceback", done.stderr)
             self.assertEqual(support.leftovers("broken"), [])
 

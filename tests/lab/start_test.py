@@ -112,14 +112,24 @@ class Start(unittest.TestCase):
         self.assertEqual(child.returncode, 0)
 
     def test_channels_that_no_queue_reads_are_warned_of(self):
-        for queues, warned in ((1, True), (2, False)):
-            self.configure(f'interface = "x0"\ndriver = "af_xdp"\nqueues = {queues}')
-            command = ("ip link add x0 numrxqueues 2 numtxqueues 2 type veth peer name x1 numrxqueues 2 numtxqueues 2;"
-                       f"timeout --signal=INT --kill-after={support.PATIENCE_S} 3 {support.DAEMON} "
-                       f"--config {self.file}")
-            done = support.run("unshare", "--net", "sh", "-c", command)
-            said = done.stdout + done.stderr
-            self.assertEqual("x0 spreads frames over 2 channels, and the port has 1 of these" in said, warned, said)
+        self.configure('interface = "x0"\ndriver = "af_xdp"', 8192)
+        make = ("ip link add x0 numrxqueues $1 numtxqueues $1 type veth peer name x1 numrxqueues $1 numtxqueues $1\n"
+                "ip link set x0 up; ip link set x1 up; shift; exec \"$@\"")
+        socket_file = self.file.parent / "control.sock"
+        for channels in (1, 2):
+            log = self.file.with_suffix(f".{channels}.log")
+            with log.open("w") as output:
+                child = subprocess.Popen([*support.OWNED, "unshare", "--net", "sh", "-ec", make, "sh", str(channels),
+                                          support.DAEMON, "--config", self.file],
+                                         stdin=subprocess.DEVNULL, stdout=output, stderr=output)
+            self.addCleanup(child.wait)
+            self.addCleanup(child.kill)
+            support.until(lambda: support.ctl("--socket", socket_file, "status").returncode == 0,
+                          what="the daemon's start")
+            self.assertEqual("x0 spreads frames over 2 channels, and the port has 1 of these" in log.read_text(),
+                             channels == 2, log.read_text())
+            child.terminate()
+            self.assertEqual(child.wait(timeout=support.PATIENCE_S), 0)
 
     def test_missing_privileges_have_names(self):
         self.configure('tap = "tstart0"')
