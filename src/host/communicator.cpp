@@ -185,8 +185,11 @@ Result<void> Communicator::run_within(const Call& call, const host::Deadline& un
 void Communicator::leave_out(const Call& call) {
   state_->skip(state_->means_for(call), call);
 }
-void Communicator::leave_out_with_all(const Call& call) {
-  state_->skip(state_->means_for_all(call), call);
+void Communicator::leave_out_gather(const Call& call) {
+  state_->skip(state_->means_for_gather(call), call);
+}
+Result<void> Communicator::run_gather(const Call& call) {
+  return state_->run_counted(state_->means_for_gather(call), call);
 }
 Result<void> Communicator::run_with_all(const Call& call) {
   return state_->run_counted(state_->means_for_all(call), call);

@@ -265,7 +265,10 @@ class Communicator {
   Result<void> run_within(const host::Call& call, const host::Deadline& until);
   // Keeps this rank in step with the others, as if it had refused the call.
   void leave_out(const host::Call& call);
-  void leave_out_with_all(const host::Call& call);
+  // The same of a gather. All ranks choose its way alike, also one that refuses it and does not
+  // know its bytes.
+  void leave_out_gather(const host::Call& call);
+  Result<void> run_gather(const host::Call& call);
 
   friend class CollectiveQueue;
   friend class GradientExchange;

@@ -199,10 +199,15 @@ By Communicator::State::means_for(const Call& call) const {
   return hosts_are_faster(call) ? By::ring : means_able(call);
 }
 
-// Where sums may lack ranks, what carries a barrier leaves nobody out.
+// Where sums may lack ranks, it goes by what leaves nobody out.
 By Communicator::State::means_for_all(const Call& call) const {
-  const auto asked = may_lack_ranks() ? Call{Collective::barrier, {}, 0} : call;
-  return hosts_are_faster(call) ? By::ring : means_able(asked);
+  return may_lack_ranks() ? means_for_gather(call)
+                          : (hosts_are_faster(call) ? By::ring : means_able(call));
+}
+
+// What carries a barrier leaves nobody out, and carries vectors of any length.
+By Communicator::State::means_for_gather(const Call& call) const {
+  return hosts_are_faster(call) ? By::ring : means_able(Call{Collective::barrier, {}, 0});
 }
 
 // Tells whether the ring has the call because it is faster, though the carrier could carry it.

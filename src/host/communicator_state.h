@@ -99,6 +99,7 @@ struct Communicator::State {
   host::By means_able(const host::Call& call) const;
   host::By means_for(const host::Call& call) const;
   host::By means_for_all(const host::Call& call) const;
+  host::By means_for_gather(const host::Call& call) const;
   bool is_by_plan(host::By by, const host::Call& call) const;
   Figures general_figures() const;
   host::exact::Manner manner_of(const host::Call& call) const;

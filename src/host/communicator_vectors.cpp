@@ -107,7 +107,7 @@ Result<void> Communicator::State::run_sketched(const host::sketch::Vectors& vect
     return fail_as_aborted();
   }
   if (is_alone() || count == 0) {
-    if (checked) {
+    if (checked && count != 0) {
       host::sketch::Pending(vectors.in, sketch, options.rank).end_alone(vectors.out);
     }
     return checked;

@@ -47,11 +47,11 @@ Result<void> Communicator::allgather(const void* in, void* out, std::size_t coun
                                      wire::ElementType type) {
   const auto all = elements_of_all(count, world_size());
   if (!all) {
-    leave_out_with_all(unknown_bytes(1));
+    leave_out_gather(unknown_bytes(1));
     return impossible();
   }
   if (!wire::is_valid(type, wire::any_operator(type))) {
-    leave_out_with_all(unknown_bytes(*all));
+    leave_out_gather(unknown_bytes(*all));
     return host::invalid("the element type must be a known one");
   }
   Call call{Collective::allreduce,
@@ -66,7 +66,7 @@ Result<void> Communicator::allgather(const void* in, void* out, std::size_t coun
     std::memset(place + before + mine, 0, call.buffers.count - before - mine);
     call.buffers.in = call.buffers.out = place;
   }
-  return run_with_all(call);
+  return run_gather(call);
 }
 
 Result<void> Communicator::reduce_scatter(const void* in, void* out, std::size_t count,

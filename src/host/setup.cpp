@@ -170,6 +170,11 @@ Result<Opened> excuse(const CommunicatorOptions& options, const Endpoint& rendez
   return Opened{nullptr, std::move(*listener), hello};
 }
 
+// Tells whether a rank of the meeting has come for that alone: no other has so small packets.
+bool is_excused(const Meeting& meeting) {
+  return meeting.job.payload_bytes == rendezvous_payload_bytes_min;
+}
+
 // All ranks have the same prefix.
 Meeting with_prefix(Meeting meeting, const std::optional<wire::EmbeddingPrefix>& prefix) {
   for (auto* endpoints : {&meeting.job.peers, &meeting.ring}) {
@@ -183,10 +188,14 @@ Meeting with_prefix(Meeting meeting, const std::optional<wire::EmbeddingPrefix>&
 // Connects to the ranks that were met.
 Result<Connections> join(Opened mine, Rendezvous& met, const Deadline& until) {
   const auto meeting = with_prefix(met.meeting(), mine.listener.local.prefix);
-  auto ring = Ring::connect(meeting, std::move(mine.listener), until.due(),
-                            heeding(until, [&met](int fd, short events, Time latest) {
-                              return met.wait(fd, events, latest);
-                            }));
+  const auto wait = heeding(
+      until, [&met](int fd, short events, Time latest) { return met.wait(fd, events, latest); });
+  if (is_excused(meeting)) {
+    const auto told = wait(-1, 0, until.due());
+    return told ? fail(Error::Code::timeout, "a rank takes no part, and did not say why in time")
+                : error_of(told);
+  }
+  auto ring = Ring::connect(meeting, std::move(mine.listener), until.due(), wait);
   if (!ring) {
     return error_of(ring);
   }

@@ -61,6 +61,8 @@ class CleanUp(unittest.TestCase):
             other = tool("fabric", "fat-tree-8")
             self.assertEqual(other.returncode, 1)
             self.assertIn(f"lab {lab.name} is up, but it is ", other.stderr)
+            nobody = support.run(support.LAB, "status", "--name", "nobody")
+            self.assertEqual((nobody.returncode, nobody.stdout), (1, "lab nobody is not up\n"), nobody.stderr)
             without = support.run(support.LAB, "fabric", "star-4-of-nobody")
             self.assertIn("no lab 'star-4-of-nobody'", without.stderr)
             unnamed = support.run(support.LAB, "fabric", "fat-tree-8", "--name", lab.name + "-b")
@@ -192,8 +194,10 @@ class CleanUp(unittest.TestCase):
         for name, how in (("neighbours", signal.SIGTERM), ("losses", signal.SIGKILL), ("losses", signal.SIGTERM)):
             with self.subTest(name=name, how=how.name):
                 test = subprocess.Popen([sys.executable, here / f"{name}_test.py"], stderr=subprocess.DEVNULL)
-                support.until(lambda: daemons_below(test.pid), what="a daemon of the test")
-                daemons = daemons_below(test.pid)
+                daemons: list[int] = []
+                while not daemons and test.poll() is None:
+                    daemons = daemons_below(test.pid)
+                self.assertTrue(daemons, "the test ended before its daemon was seen")
                 test.send_signal(how)
                 test.wait(timeout=support.PATIENCE_S)
                 support.until(lambda: not any(pathlib.Path(f"/proc/{pid}").exists() for pid in daemons),

@@ -110,8 +110,9 @@ class Losses(unittest.TestCase):
 
     def test_a_frame_that_is_longer_than_the_next_port_s_mtu_is_counted_there(self):
         def count(payload_bytes: int) -> list[int]:
+            before = self.counters("wide")["rx_packets_total"]
             self.inside("python3", "-c", SEND, "wide1", 100, payload_bytes)
-            support.until(lambda: self.counters("wide")["rx_packets_total"] % 100 == 0, what="the frames")
+            support.until(lambda: self.counters("wide")["rx_packets_total"] == before + 100, what="the frames")
             counted = self.counters("packet")
             return [counted["tx_packets_total"], counted["tx_device_dropped_packets_total"]]
 

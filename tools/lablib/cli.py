@@ -309,7 +309,7 @@ def _exec(arguments: argparse.Namespace) -> int:
 
 def _status(arguments: argparse.Namespace) -> int:
     name = arguments.name or arguments.lab
-    if name and state.read(name) is None:
+    if arguments.lab and state.read(name) is None:
         with contextlib.suppress(LabError):  # it may be given by its file
             name = _lab(arguments).name
     names = [name] if name else state.labs()

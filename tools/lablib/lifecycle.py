@@ -176,6 +176,7 @@ def _take_back(lab: Lab, record: dict, asked: list[description.Daemon]) -> None:
     _write_configurations(lab, record, _overrides_of(record))
     for daemon in asked:
         _reload_daemon(lab, record, daemon)
+    state.write(lab.name, record)
 
 
 def _reload_daemon(lab: Lab, record: dict, daemon: description.Daemon) -> str | None:

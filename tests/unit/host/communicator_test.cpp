@@ -484,6 +484,9 @@ TEST(Communicator, GivesWhatASketchHasKeptBackToASingleRank) {
   EXPECT_TRUE(alone->sketched_allreduce(values, sketch));
   EXPECT_TRUE(std::signbit(values[0])) << "its own bits";
   EXPECT_EQ(values[1], 3.0f);
+  GradientSketch empty(0);
+  EXPECT_TRUE(alone->sketched_allreduce(std::span<float>(), empty));
+  EXPECT_EQ(empty.rounds(), 0u) << "it does nothing";
 }
 
 // There are too many ranks for four bits.

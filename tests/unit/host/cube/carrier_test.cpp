@@ -133,6 +133,23 @@ TEST(Cube, ARankThatRefusedACallIsNotTakenForPartOfTheNext) {
   });
 }
 
+TEST(Cube, ARankThatRefusedAGatherIsNotTakenForPartOfTheNext) {
+  constexpr std::size_t count = 4000;
+  run({"mesh", 4, 2}, [](Communicator& communicator) {
+    for (int round = 0; round < 2; ++round) {
+      const bool refuses = round == 0 && communicator.rank() == 3;
+      const std::vector<float> in(count, static_cast<float>(10 * round + 1));
+      std::vector<float> out(4 * count);
+      const auto done = communicator.allgather(in.data(), out.data(), count,
+                                               refuses ? ElementType(99) : ElementType::f32);
+      EXPECT_FALSE(refuses && done);
+      if (done) {
+        EXPECT_EQ(out, std::vector<float>(4 * count, in[0])) << "round " << round;
+      }
+    }
+  });
+}
+
 // One rank has gone: all others name it, though half of them are no neighbours of it.
 TEST(Cube, ARankThatEndsIsNamedByAll) {
   std::mutex mutex;
@@ -230,10 +247,10 @@ TEST(Cube, OptionsThatCannotBeAreRefused) {
 // The others do not wait for it until they give up.
 TEST(Cube, ARankThatCannotOpenItsInterfacesSaysSo) {
   const auto port = next_ports();
-  run_ranks(2, [&](std::uint32_t rank) {
-    auto options = options_of({"mesh", 2, 2}, rank, port);
+  run_ranks(8, [&](std::uint32_t rank) {
+    auto options = options_of({"mesh", 8, 2}, rank, port);
     options.stall_timeout = 100s;
-    if (rank == 1) {
+    if (rank == 7) {
       options.set("interfaces", "no-such");
     }
     const auto made = Communicator::create(options);
