@@ -201,8 +201,7 @@ By Communicator::State::means_for(const Call& call) const {
 
 // Where sums may lack ranks, it goes by what leaves nobody out.
 By Communicator::State::means_for_all(const Call& call) const {
-  return may_lack_ranks() ? means_for_gather(call)
-                          : (hosts_are_faster(call) ? By::ring : means_able(call));
+  return may_lack_ranks() ? means_for_gather(call) : means_for(call);
 }
 
 // What carries a barrier leaves nobody out, and carries vectors of any length.

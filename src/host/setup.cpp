@@ -117,6 +117,19 @@ void tell(const Offer& offer, RendezvousHello& hello) {
   hello.end = offer.end;
 }
 
+// Listens for the ring.
+Result<Opened> listening(const CommunicatorOptions& options, const Endpoint& own,
+                         std::unique_ptr<Preparation> preparation, const Offer& offer) {
+  return listen_on(own).map([&](Listener listener) {
+    auto hello = hello_of(options);
+    hello.address = own.address;
+    hello.over_ipv6 = own.prefix ? 1 : 0;
+    hello.ring_port = listener.local.port;
+    tell(offer, hello);
+    return Opened{std::move(preparation), std::move(listener), hello};
+  });
+}
+
 Result<Opened> open(const CommunicatorOptions& options, const Endpoint& rendezvous) {
   const auto local = local_address(options, rendezvous);
   if (!local) {
@@ -137,16 +150,8 @@ Result<Opened> open(const CommunicatorOptions& options, const Endpoint& rendezvo
   if (!preparation) {
     return error_of(preparation);
   }
-  auto listener = listen_on(own);
-  if (!listener) {
-    return error_of(listener);
-  }
-  auto hello = hello_of(options);
-  hello.address = own.address;
-  hello.over_ipv6 = own.prefix ? 1 : 0;
-  hello.ring_port = listener->local.port;
-  tell((*preparation)->offer(), hello);
-  return Opened{std::move(*preparation), std::move(*listener), hello};
+  const auto offer = (*preparation)->offer();
+  return listening(options, own, std::move(*preparation), offer);
 }
 
 // A rank that could not open what it needs meets the others all the same, to say why it takes no
@@ -156,18 +161,10 @@ Result<Opened> excuse(const CommunicatorOptions& options, const Endpoint& rendez
   if (!local) {
     return error_of(local);
   }
-  const auto own = Endpoint::at(*local, 0);
-  auto listener = listen_on(own);
-  if (!listener) {
-    return error_of(listener);
-  }
-  auto hello = hello_of(options);
-  hello.address = own.address;
-  hello.over_ipv6 = own.prefix ? 1 : 0;
-  hello.ring_port = listener->local.port;
-  hello.payload_bytes = rendezvous_payload_bytes_min;
-  hello.window = 1;
-  return Opened{nullptr, std::move(*listener), hello};
+  Offer none;
+  none.payload_bytes = rendezvous_payload_bytes_min;
+  none.window = 1;
+  return listening(options, Endpoint::at(*local, 0), nullptr, none);
 }
 
 // Tells whether a rank of the meeting has come for that alone: no other has so small packets.
