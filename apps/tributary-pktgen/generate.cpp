@@ -190,7 +190,7 @@ int generate(const Options& options) {
   const traffic::Stations stations(options.conditions.stations);
   traffic::Neighbours neighbours(stations, pool);
   const auto traffic = options.kind->make(stations, neighbours, pool);
-  traffic::Session session(options.session, neighbours, *traffic);
+  traffic::Session session(options.session, neighbours, *traffic, options.kind->edge(stations));
   PacketLoop loop(session, ports->devices(), pool, options.idle);
   Watch watch(options, *ports, loop, *reports);
   dataplane::launch_on_core(0, run_loop, &loop);

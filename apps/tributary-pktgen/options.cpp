@@ -112,7 +112,8 @@ void declare_pcap(CLI::App& app, Raw& raw, Options& options) {
   app.add_option("--file", options.pcap_file, "file that is written")
       ->required()
       ->type_name("FILE");
-  app.add_option("--address", raw.address, "IPv4 address of the first host; others count up");
+  app.add_option("--address", raw.address,
+                 "IP address of the first host, of either version; others count up");
   app.add_option("--mac", raw.mac, "MAC address of the first host; others count up");
   app.add_option("--gateway-mac", raw.gateway_mac,
                  "MAC address of the switch's port, if it routes");

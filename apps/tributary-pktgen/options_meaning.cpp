@@ -89,7 +89,9 @@ void interpret_pcap(const Raw& raw, Options& options) {
   }
   auto stations = default_stations(0);
   if (!raw.address.empty()) {
-    stations.address = value_of("--address", control::parse_ipv4(raw.address));
+    if (const auto set = set_address(raw.address, stations); !set) {
+      refuse("--address", set.error());
+    }
   }
   if (!raw.mac.empty()) {
     stations.mac = value_of("--mac", control::parse_mac(raw.mac));
@@ -98,6 +100,31 @@ void interpret_pcap(const Raw& raw, Options& options) {
     stations.gateway_mac = value_of("--gateway-mac", control::parse_mac(raw.gateway_mac));
   }
   options.conditions.stations = {stations};
+}
+
+// Says what is wrong with the versions of IP that the ports' hosts speak.
+void check_versions(const Options& options) {
+  const std::string option = options.mode() == Mode::pcap ? "--address" : "--port";
+  const auto& ports = options.conditions.stations;
+  const auto& prefix = ports.front().prefix;
+  for (const auto& port : ports) {
+    if (port.prefix.has_value() != prefix.has_value()) {
+      refuse(option, "hosts of all ports speak one version of IP; give each an address= of IPv6");
+    }
+    if (options.kind->speaks_ipv6() || !prefix) {
+      continue;
+    }
+    if (port.prefix != prefix) {
+      refuse(option,
+             "hosts that take part in sums have one prefix of 96 bits, the switch's "
+             "embedding_prefix; say for example address=2001:db8:64::10.1.1.2");
+    }
+    if (port.address.is_multicast()) {
+      refuse(option, control::to_string(prefix->embed(port.address)) +
+                         " embeds an IPv4 group, and no host; say for example "
+                         "address=2001:db8:64::10.1.1.2");
+    }
+  }
 }
 
 void choose_buffers(Options& options) {
@@ -137,6 +164,7 @@ void interpret(const Raw& raw, Options& options) {
   } else {
     interpret_pcap(raw, options);
   }
+  check_versions(options);
   draw_numbers(options.conditions);
   options.kind->interpret(options.conditions);
   if (sends) {

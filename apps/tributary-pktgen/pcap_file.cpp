@@ -85,7 +85,9 @@ int write_pcap(const Options& options) {
   }
   const traffic::Stations stations(options.conditions.stations);
   HeapPacketPool pool(PacketPool::batch * 4, control::mtu_max + 64);
-  options.kind->feed({stations, pool, [&](std::size_t number, const Packet& frame) {
+  const auto edge = options.kind->edge(stations);
+  options.kind->feed({stations, pool, [&](std::size_t number, Packet& frame) {
+                        edge.leave(frame);
                         files[number].write(frame);
                       }});
   for (auto& file : files) {

@@ -131,6 +131,14 @@ control::Outcome put(const control::Parsed<T>& parsed, T& out) {
   return {};
 }
 
+control::Outcome check_gateway(const traffic::StationRange& stations) {
+  if (!stations.gateway || stations.gateway->is_v4() != stations.prefix.has_value()) {
+    return {};
+  }
+  return refuse("the gateway " + control::to_string(*stations.gateway) + " is of another version " +
+                "of IP than the hosts; say address= of that version, too");
+}
+
 // Takes the keys that every kind of port has out of `rest`.
 control::Outcome take_stations(Rest& rest, traffic::StationRange& stations) {
   Rest others;
@@ -138,11 +146,11 @@ control::Outcome take_stations(Rest& rest, traffic::StationRange& stations) {
     const auto& [key, value] = argument;
     control::Outcome outcome;
     if (key == "address") {
-      outcome = put(control::parse_ipv4(value), stations.address);
+      outcome = set_address(value, stations);
     } else if (key == "mac") {
       outcome = put(control::parse_mac(value), stations.mac);
     } else if (key == "gateway") {
-      outcome = put(control::parse_ipv4(value), stations.gateway.emplace());
+      outcome = put(control::parse_ip(value), stations.gateway.emplace());
     } else if (key == "gateway-mac") {
       outcome = put(control::parse_mac(value), stations.gateway_mac.emplace());
     } else {
@@ -153,7 +161,7 @@ control::Outcome take_stations(Rest& rest, traffic::StationRange& stations) {
     }
   }
   rest = std::move(others);
-  return {};
+  return check_gateway(stations);
 }
 
 // Whatever is said twice, only one of the two would hold.
@@ -178,6 +186,17 @@ traffic::StationRange default_stations(std::size_t number) {
   stations.mac = {{0x02, 0x74, octet, 0, 0, 1}};
   stations.address = wire::Ipv4Address((10u << 24) + ((64u + 4u * octet) << 16) + 1);
   return stations;
+}
+
+control::Outcome set_address(const std::string& text, traffic::StationRange& stations) {
+  if (text.find(':') == std::string::npos) {
+    return put(control::parse_ipv4(text), stations.address);
+  }
+  wire::IpAddress address;
+  const auto outcome = put(control::parse_ipv6(text), address);
+  stations.prefix = wire::EmbeddingPrefix::of(address);
+  stations.address = wire::EmbeddingPrefix::embedded_in(address);
+  return outcome;
 }
 
 tl::expected<PortSpec, std::string> parse_port(const std::string& text, std::size_t number) {
@@ -218,7 +237,9 @@ const char* const port_help =
     "  pcap-rx=FILE[,infinite][,pcap-tx=FILE]     a file that is replayed, once or for ever\n"
     "  device=net_null0,size=64                   any DPDK device by its own arguments\n"
     "and for each of them:\n"
-    "  address=IP, mac=MAC                        of its first host; others count up\n"
+    "  address=IP, mac=MAC                        of its first host, of IPv4 or IPv6; others "
+    "count\n"
+    "                                             up\n"
     "  gateway=IP or gateway-mac=MAC              routed: where frames for others go\n"
     "                                             (without it: to their own MAC addresses)\n";
 

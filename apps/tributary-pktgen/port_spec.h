@@ -21,6 +21,10 @@ struct PortSpec {
 // those of other ports for a quarter of a million hosts each.
 traffic::StationRange default_stations(std::size_t number);
 
+// Gives the first of the hosts this address, of either version. The error says what is wrong with
+// it.
+control::Outcome set_address(const std::string& text, traffic::StationRange& stations);
+
 // Parses "KIND=WHAT[,KEY=VALUE...]" for port number `number`, which decides the default addresses.
 // The error says what is wrong and what would be right.
 tl::expected<PortSpec, std::string> parse_port(const std::string& text, std::size_t number);

@@ -16,8 +16,7 @@ namespace tributary::switching {
 
 // Embedding brings packets of IPv6 to engines that know hosts by 32 bits. While an engine has such
 // a packet, it has a header of IPv4, with the addresses that its own ones embed, and
-// Packet::over_ipv6 says so; it leaves as it came. As by RFC 7915, the traffic class is the type of
-// service and the hop limit the time to live. The flow label is lost: what leaves has 0.
+// Packet::over_ipv6 says so; it leaves as it came (packet/translation.h).
 class Embedding {
  public:
   Embedding() = default;

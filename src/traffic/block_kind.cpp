@@ -146,8 +146,9 @@ std::string BlockKind::neighbours_of_switch(const BlockPlan& plan, const Station
   std::string text =
       "# The switch cannot ask for its neighbours; put this into its configuration:\n";
   for (std::uint32_t i = 0; i < plan.workers; ++i) {
-    text += "[[switch.arp]]\naddress = \"" + control::to_string(stations.address(0, i)) +
-            "\"\nmac = \"" + control::to_string(stations.mac(0, i)) + "\"\n";
+    text += std::string(stations.over_ipv6() ? "[[switch.neighbour6]]" : "[[switch.arp]]") +
+            "\naddress = \"" + control::to_string(stations.ip(0, i)) + "\"\nmac = \"" +
+            control::to_string(stations.mac(0, i)) + "\"\n";
   }
   return text;
 }

@@ -10,12 +10,12 @@
 namespace tributary::traffic {
 namespace {
 
-std::optional<std::uint32_t> size_of(std::string_view text) {
+std::optional<std::uint32_t> size_of(std::string_view text, std::uint32_t smallest) {
   std::uint32_t value = 0;
   const auto* end = text.data() + text.size();
   const auto [rest, error] = std::from_chars(text.data(), end, value);
-  const bool good = error == std::errc{} && rest == end && value >= FrameSizes::size_min &&
-                    value <= FrameSizes::size_max;
+  const bool good =
+      error == std::errc{} && rest == end && value >= smallest && value <= FrameSizes::size_max;
   return good ? std::optional(value) : std::nullopt;
 }
 
@@ -38,9 +38,12 @@ std::vector<std::uint16_t> range(std::uint32_t first, std::uint32_t last) {
   return cycle;
 }
 
-std::vector<std::uint16_t> imix() {
+std::vector<std::uint16_t> imix(std::uint32_t smallest) {
   std::vector<std::uint16_t> cycle;
-  for (const std::uint32_t size : {64, 570, 64, 64, 570, 64, 1518, 64, 570, 64, 64, 570}) {
+  constexpr std::uint32_t middle = 570;
+  constexpr std::uint32_t full = 1518;
+  for (const auto size : {smallest, middle, smallest, smallest, middle, smallest, full, smallest,
+                          middle, smallest, smallest, middle}) {
     cycle.push_back(in_buffer(size));
   }
   return cycle;
@@ -48,17 +51,20 @@ std::vector<std::uint16_t> imix() {
 
 }  // namespace
 
-tl::expected<FrameSizes, std::string> FrameSizes::parse(const std::string& text) {
+tl::expected<FrameSizes, std::string> FrameSizes::parse(const std::string& text,
+                                                        std::uint32_t smallest) {
   if (text == "imix") {
-    return FrameSizes(imix());
+    return FrameSizes(imix(smallest));
   }
   const auto dash = text.find('-');
-  const auto first = size_of(std::string_view(text).substr(0, dash));
-  const auto last =
-      dash == std::string::npos ? first : size_of(std::string_view(text).substr(dash + 1));
+  const auto first = size_of(std::string_view(text).substr(0, dash), smallest);
+  const auto last = dash == std::string::npos
+                        ? first
+                        : size_of(std::string_view(text).substr(dash + 1), smallest);
   if (!first || !last || *first > *last) {
-    return tl::unexpected("\"" + text + "\" is no frame size; say 64, 64-1518 or imix, from " +
-                          std::to_string(size_min) + " to " + std::to_string(size_max) +
+    const auto least = std::to_string(smallest);
+    return tl::unexpected("\"" + text + "\" is no frame size; say " + least + ", " + least +
+                          "-1518 or imix, from " + least + " to " + std::to_string(size_max) +
                           " bytes with the check sequence");
   }
   return FrameSizes(range(*first, *last));

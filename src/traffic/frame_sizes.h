@@ -19,9 +19,10 @@ class FrameSizes {
   static constexpr std::uint32_t size_min = 64;
   static constexpr std::uint32_t size_max = 9018;
 
-  // Parses "64", "64-1518" (every size in between, in a mixed order) and "imix" (7 of 64, 4 of 570,
-  // 1 of 1518 bytes).
-  static tl::expected<FrameSizes, std::string> parse(const std::string& text);
+  // Parses "64", "64-1518" (every size in between, in a mixed order) and "imix" (7 of the smallest,
+  // 4 of 570, 1 of 1518 bytes).
+  static tl::expected<FrameSizes, std::string> parse(const std::string& text,
+                                                     std::uint32_t smallest = size_min);
 
   // Returns the next size without the check sequence.
   std::uint32_t next_bytes() {

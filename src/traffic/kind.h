@@ -11,6 +11,8 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "packet/pool.h"
+#include "packet/translation.h"
+#include "traffic/edge.h"
 #include "traffic/feed.h"
 #include "traffic/neighbours.h"
 #include "traffic/stations.h"
@@ -36,6 +38,11 @@ struct Conditions {
   // Each port has one of these ranges behind it. The kind makes each as long as it needs. In mode
   // pcap there is one port; a kind whose ports have a file each makes those as well.
   std::vector<StationRange> stations;
+
+  bool over_ipv6() const { return !stations.empty() && stations.front().prefix.has_value(); }
+  // Returns how much longer packets of IPv4 become that are translated.
+  std::uint32_t growth() const { return over_ipv6() ? ipv6_longer_by : 0; }
+
   // By these two numbers, switches that remember an earlier run tell this one from it.
   std::uint32_t drawn = 1;     // at random
   std::uint32_t clock_ms = 0;  // of the calendar's clock, modulo 2^32
@@ -61,6 +68,11 @@ class TrafficKind {
   virtual const char* name() const = 0;   // of the command
   virtual const char* about() const = 0;  // a line of help
   virtual const char* unit() const = 0;   // what is lost as a whole: "frames", "blocks"
+  // Returns whether its packets are of the version of IP that the stations speak. Those of other
+  // kinds are of IPv4, and are translated on their way.
+  virtual bool speaks_ipv6() const { return false; }
+  // Returns what its packets pass on their way. The stations have one prefix, or it speaks IPv6.
+  Edge edge(const Stations& stations) const { return speaks_ipv6() ? Edge() : Edge(stations); }
   // Returns whether there are results that can be wrong.
   virtual bool checks_results() const = 0;
   // Returns command lines in that mode, for the help: indented, an empty line between two. Null:

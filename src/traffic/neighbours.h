@@ -12,8 +12,9 @@
 
 namespace tributary::traffic {
 
-// Neighbours does ARP (RFC 826) for all virtual hosts: it answers those who ask for them, finds the
-// gateways, and tells bridges where each host is before the traffic starts.
+// Neighbours does ARP, or the neighbour discovery of IPv6, for all virtual hosts: it answers those
+// who ask for them, finds the gateways, and tells bridges where each host is before the traffic
+// starts.
 class Neighbours {
  public:
   static constexpr Duration ask_again_after = std::chrono::milliseconds(250);
@@ -29,10 +30,12 @@ class Neighbours {
   // Returns whether all hosts are announced and all gateways are known.
   bool ready() const { return announced() && !unresolved(); }
   // Returns a gateway that has not answered.
-  std::optional<wire::Ipv4Address> unresolved() const;
+  std::optional<wire::IpAddress> unresolved() const;
   Time deadline() const { return announced() ? ask_at_ : Time{}; }
 
-  // Takes the packet if it is ARP; an answer goes into `out`.
+  const Stations& stations() const { return stations_; }
+
+  // Takes the packet if it is of these protocols; an answer goes into `out`.
   bool take(PacketPtr& packet, std::size_t port, Outbox& out);
 
   // Returns the link-layer address of the next hop from `port` to the host that has the address
@@ -44,7 +47,6 @@ class Neighbours {
  private:
   void announce(Outbox& out);
   void ask(std::size_t port, Outbox& out);
-  void send_request(std::size_t port, std::uint32_t index, wire::Ipv4Address target, Outbox& out);
 
   const Stations& stations_;
   PacketPool& pool_;

@@ -39,6 +39,7 @@ class PlainKind final : public TrafficKind {
   const char* name() const override { return "plain"; }
   const char* about() const override { return "UDP frames that come back"; }
   const char* unit() const override { return "frames"; }
+  bool speaks_ipv6() const override { return true; }
   bool checks_results() const override { return false; }
   const char* examples(Mode mode) const override {
     return mode == Mode::run ? run_examples : mode == Mode::ndr ? ndr_examples : nullptr;
@@ -63,13 +64,13 @@ class PlainKind final : public TrafficKind {
   void feed(const Feed& to) const override { feed_plain(*plan_, frames_, to); }
 
  private:
-  FrameSizes interpret_size(const Conditions& conditions) const;
+  FrameSizes interpret_size(const Conditions& conditions);
   std::vector<PlainPath> interpret_paths(std::size_t ports) const;
   void require_flows(std::size_t paths) const;
 
   std::vector<UdpPorts> taken_;
   std::vector<std::string> paths_;
-  std::string size_ = "64";
+  std::string size_;  // none: the smallest
   std::uint32_t flows_ = 1;
   std::uint32_t hosts_ = 1;
   std::uint16_t source_port_ = 1024;
@@ -86,8 +87,8 @@ void PlainKind::declare(CLI::App& app, Mode mode) {
   }
   app.add_option("--size", size_,
                  "bytes of a frame with its check sequence: 64, 64-1518 (every size in between, "
-                 "mixed) or imix (7:4:1 of 64, 570 and 1518)")
-      ->capture_default_str();
+                 "mixed) or imix (7:4:1 of the smallest, 570 and 1518)")
+      ->default_str("the smallest: 64, over IPv6 " + std::to_string(PlainTraffic::smallest(true)));
   app.add_option("--flows", flows_, "5-tuples of each path")
       ->check(CLI::Range(1u, PlainTraffic::flows_max))
       ->capture_default_str();
@@ -113,8 +114,10 @@ void PlainKind::declare(CLI::App& app, Mode mode) {
   }
 }
 
-FrameSizes PlainKind::interpret_size(const Conditions& conditions) const {
-  auto sizes = value_of("--size", FrameSizes::parse(size_));
+FrameSizes PlainKind::interpret_size(const Conditions& conditions) {
+  const auto smallest = PlainTraffic::smallest(conditions.over_ipv6());
+  size_ = size_.empty() ? std::to_string(smallest) : size_;
+  auto sizes = value_of("--size", FrameSizes::parse(size_, smallest));
   const auto frame_max = conditions.mtu + sizeof(wire::EthernetHeader);
   if (sizes.largest_bytes() > frame_max) {
     refuse("--size", "frames of " + size_ + " do not fit an MTU of " +

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
 #include "packet/pool.h"
+#include "packet/translation.h"
 #include "traffic/frame_sizes.h"
 #include "traffic/neighbours.h"
 #include "traffic/sequence_window.h"
@@ -16,8 +18,8 @@
 
 namespace tributary::traffic {
 
-// A Stamp stands behind the UDP header of every plain frame; the smallest frame has room for no
-// more.
+// A Stamp stands behind the UDP header of every plain frame; the smallest frame over IPv4 has room
+// for no more.
 struct [[gnu::packed]] Stamp {
   static constexpr std::uint16_t magic_value = 0x5447;  // "TG"
 
@@ -43,12 +45,18 @@ struct PlainPlan {
   std::uint16_t destination_port = 9;  // "discard"
 };
 
-// PlainTraffic sends UDP frames over Ethernet. A flow is a pair of hosts, one behind each end of
-// the path, and a UDP source port.
+// PlainTraffic sends UDP frames over Ethernet, of the version of IP that the stations speak. A flow
+// is a pair of hosts, one behind each end of the path, and a UDP source port.
 class PlainTraffic final : public Traffic {
  public:
   static constexpr std::size_t paths_max = 256;
   static constexpr std::uint32_t flows_max = 1u << 20;
+
+  // Returns the smallest size of a frame, with its check sequence.
+  static constexpr std::uint32_t smallest(bool over_ipv6) {
+    return over_ipv6 ? sizeof(Ipv6Headers) + sizeof(Stamp) + FrameSizes::check_bytes
+                     : FrameSizes::size_min;
+  }
 
   // Stations and neighbours outlive this; the neighbours are known by the first send().
   PlainTraffic(PlainPlan plan, const Stations& stations, const Neighbours& neighbours,
@@ -64,11 +72,12 @@ class PlainTraffic final : public Traffic {
   }
 
  private:
-  struct [[gnu::packed]] Headers {
-    wire::EthernetHeader ethernet;
-    wire::Ipv4Header ip;  // its checksum is that of a total length of 0
+  struct [[gnu::packed]] Headers4 {
+    Ipv4Headers ip;  // its checksum is that of a total length of 0
     wire::UdpHeader udp;
   };
+  // These are the headers of a flow, of either version, without lengths.
+  using Headers = std::array<std::byte, sizeof(Ipv6Headers)>;
   struct Path {
     PlainPath ends;
     FrameSizes sizes;  // of its own: with a cycle for all, a path would see only some of them
@@ -81,13 +90,17 @@ class PlainTraffic final : public Traffic {
   void epoch_begins() override;
   void make_flows(Path& path);
   Headers headers_of(const PlainPath& ends, std::uint32_t flow) const;
+  std::size_t header_bytes() const { return over_ipv6_ ? sizeof(Ipv6Headers) : sizeof(Headers4); }
   void fill(Packet& packet, Path& path, std::uint32_t bytes, Time now);
+  void stamp(std::byte* at, Path& path, Time now) const;
+  const Stamp* stamp_in(const Packet& packet) const;
   void arrived(const Packet& packet, std::size_t port, Time now);
 
   PlainPlan plan_;
   const Stations& stations_;
   const Neighbours& neighbours_;
   PacketPool& pool_;
+  bool over_ipv6_;
   std::vector<Path> paths_;
   std::size_t next_path_ = 0;
   bool ready_ = false;

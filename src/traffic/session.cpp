@@ -16,8 +16,9 @@ constexpr auto unfinished_search = "stopped before the search was over: it has f
 
 }  // namespace
 
-Session::Session(const SessionPlan& plan, Neighbours& neighbours, Traffic& traffic)
-    : plan_(plan), neighbours_(neighbours), traffic_(traffic) {
+Session::Session(const SessionPlan& plan, Neighbours& neighbours, Traffic& traffic, Edge edge)
+    : plan_(plan), neighbours_(neighbours), traffic_(traffic), edge_(std::move(edge)) {
+  traffic_.set_growth(edge_.growth());
   if (plan_.search) {
     search_.emplace(*plan_.search);
   }
@@ -27,11 +28,12 @@ void Session::receive(PacketList arrivals, std::size_t port, Time now, Outbox& o
   PacketList rest;
   while (auto packet = arrivals.pop()) {
     if (!neighbours_.take(packet, port, out)) {
+      edge_.enter(*packet);
       rest.push(std::move(packet));
     }
   }
   if (!rest.empty()) {
-    traffic_.receive(std::move(rest), port, now, out);
+    edge_.leave(out, [&](Outbox& made) { traffic_.receive(std::move(rest), port, now, made); });
   }
 }
 
@@ -43,8 +45,10 @@ void Session::run(std::size_t most, Time now, Outbox& out) {
     find_neighbours(most, now, out);
     return;
   }
-  traffic_.expire(now, out);
-  trial_->run(most, now, out);
+  edge_.leave(out, [&](Outbox& made) {
+    traffic_.expire(now, made);
+    trial_->run(most, now, made);
+  });
   if (trial_->phase() == Trial::Phase::done) {
     end_trial(now);
   }
@@ -62,8 +66,9 @@ void Session::find_neighbours(std::size_t most, Time now, Outbox& out) {
     }
   } else if (asking_since_ && now - *asking_since_ >= plan_.gateway_patience) {
     if (const auto gateway = neighbours_.unresolved()) {
-      error_ = "the gateway " + control::to_string(*gateway) +
-               " does not answer ARP; check its address and the port's link, or give gateway-mac=";
+      error_ = "the gateway " + control::to_string(*gateway) + " does not answer " +
+               (gateway->is_v4() ? "ARP" : "neighbour solicitations") +
+               "; check its address and the port's link, or give gateway-mac=";
       done_ = true;
     }
   }

@@ -9,6 +9,7 @@
 
 #include "packet/clock.h"
 #include "packet/list.h"
+#include "traffic/edge.h"
 #include "traffic/neighbours.h"
 #include "traffic/search.h"
 #include "traffic/traffic.h"
@@ -34,7 +35,8 @@ class Session {
     TrialResult now;  // of the trial that runs
   };
 
-  Session(const SessionPlan& plan, Neighbours& neighbours, Traffic& traffic);
+  // Packets of the traffic pass the edge.
+  Session(const SessionPlan& plan, Neighbours& neighbours, Traffic& traffic, Edge edge = {});
 
   void receive(PacketList arrivals, std::size_t port, Time now, Outbox& out);
   // Does one round: sends up to `most` packets.
@@ -58,6 +60,7 @@ class Session {
   SessionPlan plan_;
   Neighbours& neighbours_;
   Traffic& traffic_;
+  Edge edge_;
   std::optional<Search> search_;
   std::optional<Time> ready_since_;  // all hosts are announced, and a trial may begin soon
   std::optional<Trial> trial_;

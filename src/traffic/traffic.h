@@ -57,6 +57,8 @@ class Traffic {
   // Returns how many units have begun and may still be done.
   virtual std::uint64_t under_way() const = 0;
 
+  // Packets are so many bytes longer on the line than they are when they are charged.
+  void set_growth(std::uint32_t bytes) { growth_ = bytes; }
   // From now on counters and latency are those of units that begin from now on.
   void begin_epoch() {
     closed_ = false;
@@ -78,7 +80,7 @@ class Traffic {
   bool is_closed() const { return closed_; }
   // Counts a packet that leaves and that the rate is about.
   void charge(const Packet& packet, Pacer& pacer) {
-    const auto line_bytes = line_bytes_of(packet);
+    const auto line_bytes = line_bytes_of(packet) + growth_;
     pacer.charge(line_bytes);
     if (!closed_) {  // after close() it is not sent in the time that is measured
       ++counters_.packets;
@@ -92,6 +94,7 @@ class Traffic {
 
  private:
   bool closed_ = false;
+  std::uint32_t growth_ = 0;
 };
 
 }  // namespace tributary::traffic

@@ -60,7 +60,7 @@ void TreeKind::interpret_trees(Conditions& conditions, TreePlan& plan, std::uint
   interpret_workers(plan, conditions.stations.size());
   interpret_block_timeout(plan);
   interpret_jobs(plan);
-  require_room(plan, plan.elements, headers, conditions.mtu);
+  require_room(plan, plan.elements, headers + conditions.growth(), conditions.mtu);
   require_blocks("--window", conditions.mode, std::uint64_t{plan.jobs} * trees * plan.window);
   if (plan.jobs - 1 > std::numeric_limits<std::uint32_t>::max() - plan.first_job) {
     refuse("--first-job",

@@ -45,6 +45,30 @@ mac = "02:00:00:01:00:01"
 {device}
 """
 
+PREFIX = "2001:db8:64::"
+
+
+def embedding(config: str) -> str:
+    """The same for hosts that have only IPv6: their addresses embed those of IPv4."""
+    return (config.replace('address = "10.255.0.1"',
+                           f'address = "10.255.0.1"\nembedding_prefix = "{PREFIX}/96"')
+            .replace('address = "10.1.1.1/24"', f'address6 = "{PREFIX}10.1.1.1/120"'))
+
+
+ROUTER6 = DAEMON + """
+[[switch]]
+name = "s"
+id = 1
+[[switch.port]]
+name = "a"
+interface = "a1"
+address6 = "2001:db8:1::1/64"
+[[switch.port]]
+name = "b"
+interface = "b1"
+address6 = "2001:db8:2::1/64"
+"""
+
 BRIDGED_PANAMA = DAEMON + """
 [[switch]]
 name = "s"

@@ -18,7 +18,7 @@ import unittest
 import support
 from lablib import namespaces
 from pktgen_configs import (BRIDGE, BRIDGED_FLARE, BRIDGED_PANAMA, DAEMON, FED_FLARE, FLARE_TREE,
-                            ONE_RACK, PANAMA_TREE, RING, ROUTER, TWO_RACKS)
+                            ONE_RACK, PANAMA_TREE, PREFIX, RING, ROUTER, ROUTER6, TWO_RACKS, embedding)
 
 TRIES = 3  # on a machine that is busy otherwise
 
@@ -117,9 +117,10 @@ class Pktgen(unittest.TestCase):
     def veths(self) -> list[str]:
         return ["--port", "interface=a0", "--port", "interface=b0"]
 
-    def memif(self) -> list[str]:
+    def memif(self, prefix: str = "") -> list[str]:
         socket = self.directory / "gen.sock"
-        return ["--port", f"memif={socket},role=client,address=10.1.1.2,gateway=10.1.1.1"]
+        return ["--port",
+                f"memif={socket},role=client,address={prefix}10.1.1.2,gateway={prefix}10.1.1.1"]
 
     def memif_port(self, role: str) -> str:
         """Of the daemon."""
@@ -140,10 +141,24 @@ class Pktgen(unittest.TestCase):
         self.assertEqual(trial["latency"]["count"], trial["done"])
         self.assertGreater(trial["latency"]["p50_us"], 0)
 
-    def check_sums(self, *options):
-        with self.daemon(ROUTER, device=self.memif_server()):
-            found = self.document("canary", *self.memif(), "--rate", "50kpps", "--duration", "1s",
-                                  *options)
+    def test_plain_frames_are_routed_over_ipv6(self):
+        ports = [word for port, net in (("a0", 1), ("b0", 2)) for word in
+                 ("--port",
+                  f"interface={port},address=2001:db8:{net}::2,gateway=2001:db8:{net}::1")]
+        with self.daemon(ROUTER6):
+            found = self.document("plain", *ports, "--rate", "500pps", "--duration", "2s", "--size",
+                                  "imix", "--flows", "20", "--hosts", "4")
+            rows = json.loads(self.ctl("neighbour6", "--json").stdout)
+        self.assert_all_came(found)
+        self.assertGreater(found["trials"][0]["done"], 0)
+        self.assertEqual({row["address"] for row in rows if row["address"].startswith("2001")},
+                         {f"2001:db8:{net}::{host}" for net in (1, 2) for host in range(2, 6)})
+
+    def check_sums(self, *options, over_ipv6: bool = False):
+        config, prefix = (embedding(ROUTER), PREFIX) if over_ipv6 else (ROUTER, "")
+        with self.daemon(config, device=self.memif_server()):
+            found = self.document("canary", *self.memif(prefix), "--rate", "50kpps", "--duration",
+                                  "1s", *options)
             self.assertGreater(self.figure("contributions_total"), 0)
             self.assertGreater(self.figure("results_total"), 0)
         trial = found["trials"][0]
@@ -166,6 +181,9 @@ class Pktgen(unittest.TestCase):
 
     def test_every_sum_is_right_directly_over_ethernet(self):
         self.check_sums("--encapsulation", "ethernet", "--workers", "4")
+
+    def test_every_sum_over_ipv6_is_right(self):
+        self.check_sums("--workers", "5", over_ipv6=True)
 
     def check_panama(self, parent: str, *options, jobs: int = 2):
         trees = "".join(PANAMA_TREE.format(job=1 + i // 2, tree=i % 2, group=1 + i, parent=parent)
@@ -378,6 +396,15 @@ class Pktgen(unittest.TestCase):
         self.assertTrue(counters["all"]["balanced"], counters)
         return [row for row in drops if row["packets_total"] > 0]
 
+    def test_a_file_of_ipv6_feeds_a_switch(self):
+        file = self.directory / "feed.pcap"
+        neighbours = self.pktgen("pcap", "canary", "--file", file, "--address", f"{PREFIX}10.1.1.2",
+                                 "--gateway-mac", "02:00:00:01:00:01", "--switch",
+                                 f"{PREFIX}10.255.0.1").stdout
+        feed = f'pcap = {{ rx = "{file}", infinite = true }}\n'
+        with self.daemon(embedding(ROUTER), device=feed + neighbours):
+            support.until(lambda: self.figure("results_total") > 1000)
+
     def test_each_core_has_a_queue_of_its_own(self):
         self.assertEqual(self.check_two_cores((0, 1), handed_over=False), [])
 
@@ -574,6 +601,10 @@ class Pktgen(unittest.TestCase):
             (("canary", *port, "--op", "xor"), "integers"),
             (("canary", *port, "--workers", "1"), "workers"),
             (("pcap", "canary", "--file", "x.pcap"), "--switch is required"),
+            (("plain", "--port", "interface=a0,address=fe80::2"), "address of one link"),
+            (("plain", *port, "--port", "interface=b0,address=fd00::2"), "one version of IP"),
+            (("canary", "--port", "interface=a0,address=fd00::2", "--encapsulation", "ethernet"),
+             "addresses of IPv4"),
             (("panama", *port, "--workers", "2"), "a port of its own"),
             (("panama", *port, "--parent", "1"), "there are 1 ports"),
             (("panama", *port, "--group", "10.0.0.1"), "multicast"),

@@ -18,6 +18,7 @@
 #include "support/switch_bench.h"
 #include "switch/switch.h"
 #include "traffic/block_values.h"
+#include "traffic/edge.h"
 #include "traffic/feed.h"
 #include "traffic/neighbours.h"
 #include "traffic/session.h"
@@ -82,6 +83,22 @@ inline std::vector<traffic::StationRange> behind_bridge(std::size_t ports,
   return ranges;
 }
 
+// Returns the same stations with addresses of IPv6, which embed those that they had.
+inline constexpr wire::EmbeddingPrefix embedding{0x20010db800640000, 0};
+inline std::vector<traffic::StationRange> over_ipv6(std::vector<traffic::StationRange> ranges) {
+  for (auto& range : ranges) {
+    range.prefix = embedding;
+  }
+  return ranges;
+}
+// Returns a network that takes nothing but IPv6.
+inline Bench::Network ipv6_only(const Bench::Network& network) {
+  return [network](std::size_t port, PacketPtr packet, traffic::Outbox& back) {
+    EXPECT_EQ(ethernet_of(*packet).type.value(), wire::ethertype::ipv6);
+    network(port, std::move(packet), back);
+  };
+}
+
 // Returns a bridge with one port for each of the generator's.
 inline switching::SwitchConfig bridge(std::size_t ports) {
   switching::SwitchConfig config;
@@ -130,7 +147,7 @@ traffic::TrialResult run_trial(Bench& bench, Traffic& traffic, const Bench::Netw
   plan.trial.rate = rate;
   plan.trial.warm_up = std::chrono::milliseconds(1);
   plan.trial.duration = std::chrono::milliseconds(20);
-  traffic::Session session(plan, bench.neighbours, traffic);
+  traffic::Session session(plan, bench.neighbours, traffic, traffic::Edge(bench.stations));
   bench.run(session, network, std::chrono::microseconds(20), std::chrono::seconds(10));
   EXPECT_TRUE(session.done());
   EXPECT_EQ(traffic.under_way(), 0u);

@@ -119,6 +119,56 @@ TEST(Options, BlocksInFlightAreAsManyAsMemoryHolds) {
             2);
 }
 
+TEST(Options, HostsOfAllPortsSpeakOneVersionOfIp) {
+  EXPECT_EQ(parse_line({"plain", "--port", "ring=a,address=fd00::1", "--port", "ring=b"}).exit_code,
+            2);
+  EXPECT_TRUE(parse_line({"plain", "--port", "ring=a,address=fd00:1::1", "--port",
+                          "ring=b,address=fd00:2::1"})
+                  .options);
+}
+
+TEST(Options, HostsOfSumsHaveOnePrefix) {
+  EXPECT_TRUE(parse_line({"canary", "--port", "ring=a,address=fd00::10.0.0.1", "--port",
+                          "ring=b,address=fd00::10.0.1.1"})
+                  .options);
+  for (const char* other : {"ring=b,address=fd00:1::10.0.1.1", "ring=b,address=fd00::239.1.1.1"}) {
+    const auto parsed =
+        parse_line({"canary", "--port", "ring=a,address=fd00::10.0.0.1", "--port", other});
+    EXPECT_EQ(parsed.exit_code, 2) << other;
+  }
+}
+
+TEST(Options, APacketOverIpv6HasRoomForLess) {
+  for (const auto& [address, elements] :
+       {std::pair{"ring=a", "352"}, {"ring=a,address=fd00::1", "347"}}) {
+    EXPECT_TRUE(parse_line({"canary", "--port", address, "--elements", elements}).options)
+        << address;
+    const auto one_more = std::to_string(std::stoi(elements) + 1);
+    EXPECT_FALSE(parse_line({"canary", "--port", address, "--elements", one_more.c_str()}).options)
+        << address;
+  }
+}
+
+TEST(Options, PlainFramesOverIpv6AreNoShorterThanTheirHeaders) {
+  const auto sized = [](const char* size) {
+    return parse_line({"plain", "--port", "ring=a,address=fd00::1", "--size", size}).exit_code;
+  };
+  EXPECT_EQ(sized("81"), 2);
+  EXPECT_EQ(sized("82"), 0);
+  EXPECT_EQ(sized("imix"), 0);
+}
+
+TEST(Options, AFileMayBeOfIpv6) {
+  const auto canary = [](const char* address_of_switch) {
+    return parse_line({"pcap", "canary", "--file", "x", "--address", "fd00::10.1.1.2", "--switch",
+                       address_of_switch})
+        .exit_code;
+  };
+  EXPECT_EQ(canary("fd00::10.1.255.1"), 0);
+  EXPECT_EQ(canary("10.1.255.1"), 0);
+  EXPECT_EQ(canary("fd00:1::10.1.255.1"), 2);
+}
+
 TEST(Options, JobsOfPanamaDoNotCountPastTheLast) {
   EXPECT_TRUE(parse_line({"panama", "--port", "ring=a", "--first-job", "4294967294", "--jobs", "2"})
                   .options);

@@ -54,6 +54,15 @@ TEST(ParsePort, TakesAddresses) {
   EXPECT_FALSE(spec->stations.gateway_mac);
 }
 
+TEST(ParsePort, TakesAddressesOfIpv6) {
+  const auto spec = parse_port("ring=r0,address=2001:db8:64::10.1.1.2,gateway=fe80::1", 0);
+  ASSERT_TRUE(spec);
+  EXPECT_EQ(control::to_string(spec->stations.address), "10.1.1.2");
+  ASSERT_TRUE(spec->stations.prefix);
+  EXPECT_EQ(control::to_string(*spec->stations.prefix), "2001:db8:64::/96");
+  EXPECT_EQ(control::to_string(*spec->stations.gateway), "fe80::1");
+}
+
 TEST(ParsePort, PortsDifferByDefault) {
   const auto first = parse_port("ring=r0", 0);
   const auto second = parse_port("ring=r1", 1);
@@ -77,6 +86,10 @@ TEST(ParsePort, RefusesWithAHint) {
                                     {"vhost=./s,role=boss", "server"},
                                     {"vhost=./s,id=1", "unknown key `id`"},
                                     {"virtio_user=./s,role=client", "unknown key `role`"},
+                                    {"tap=a,address=fe80::2", "address of one link"},
+                                    {"tap=a,address=ff02::1", "cannot be a host's address"},
+                                    {"tap=a,address=fd00::x", "fd00::1"},
+                                    {"tap=a,gateway=fd00::1", "another version of IP"},
                                     {"tap=a,b=c", "unknown key `b`"},
                                     {"tap=sixteen-letters-", "1 to 15"},
                                     {"tap=a,infinite", "one thing"},

@@ -41,6 +41,17 @@ TEST(FrameSizes, ImixIsSevenToFourToOne) {
   EXPECT_EQ(seen, (std::map<std::uint32_t, int>{{60, 14}, {566, 8}, {1514, 2}}));
 }
 
+TEST(FrameSizes, NoneIsBelowTheSmallest) {
+  EXPECT_FALSE(FrameSizes::parse("81", 82));
+  EXPECT_EQ(FrameSizes::parse("82", 82)->next_bytes(), 78u);
+  std::map<std::uint32_t, int> seen;
+  auto sizes = FrameSizes::parse("imix", 82);
+  for (int i = 0; i < 12; ++i) {
+    ++seen[sizes->next_bytes()];
+  }
+  EXPECT_EQ(seen, (std::map<std::uint32_t, int>{{78, 7}, {566, 4}, {1514, 1}}));
+}
+
 TEST(FrameSizes, RefusesWithAHint) {
   for (const char* text :
        {"", "63", "9019", "100-99", "64-", "-64", "64-1518-9000", "big", "64 "}) {

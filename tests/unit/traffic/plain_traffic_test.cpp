@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/frame.h"
+#include "support/frames6.h"
 #include "support/traffic_bench.h"
 #include "wire/checksum.h"
 
@@ -40,6 +41,27 @@ TEST(PlainTraffic, SendsValidUdp) {
     const wire::Bytes header(reinterpret_cast<const std::byte*>(frame.ipv4), 20);
     EXPECT_EQ(wire::internet_checksum(header), 0);
   }
+}
+
+TEST(PlainTraffic, SendsValidUdpOverIpv6) {
+  test::Bench bench(test::over_ipv6({{mac(1), Ip{10, 0, 0, 1}, 3, mac(99), {}}}));
+  const auto smallest = PlainTraffic::smallest(true);
+  PlainTraffic traffic({*FrameSizes::parse("imix", smallest), {{0, 0}}, 7}, bench.stations,
+                       bench.neighbours, bench.pool);
+  std::set<std::pair<wire::IpAddress, std::uint16_t>> tuples;
+  for (const auto& packet : sent_by(traffic, bench, 24)) {
+    const auto& ip = test::ip6_of(*packet);
+    EXPECT_EQ(test::ethernet_of(*packet).type.value(), wire::ethertype::ipv6);
+    EXPECT_EQ(test::ethernet_of(*packet).destination, mac(99));
+    EXPECT_EQ(ip.payload_length.value(), packet->length - 54);
+    const auto& udp = test::l4_header6<wire::UdpHeader>(*packet);
+    EXPECT_EQ(udp.length.value(), packet->length - 54);
+    EXPECT_NE(udp.checksum.value(), 0);
+    EXPECT_EQ(wire::transport_checksum(ip, test::payload6_of(*packet)), 0);
+    tuples.insert({wire::IpAddress(ip.source), udp.source_port.value()});
+  }
+  EXPECT_EQ(tuples.size(), 7u);
+  EXPECT_EQ(tuples.begin()->first, test::embedding.embed(Ip{10, 0, 0, 1}));
 }
 
 // As many as there are in the cycle of sizes share a divisor with it.
@@ -107,6 +129,23 @@ TEST_F(PlainSession, WithoutLossEverythingIsDone) {
   EXPECT_EQ(result.latency.percentile(50), 10'000u);  // one round
   EXPECT_EQ(result.counters.late, 0u);                // of the warm-up
   EXPECT_EQ(result.figures[0].value, 0u);
+}
+
+TEST(PlainSession6, WithoutLossEverythingIsDone) {
+  test::Bench bench(test::over_ipv6(test::behind_bridge(2)));
+  PlainTraffic traffic({*FrameSizes::parse("82"), {{0, 1}, {1, 0}}, 5}, bench.stations,
+                       bench.neighbours, bench.pool);
+  test::SwitchNetwork network(test::bridge(2), bench.pool, bench.now);
+  SessionPlan plan;
+  plan.trial = {{Rate::Unit::packets, 1e5}, {}, std::chrono::milliseconds(20)};
+  Session session(plan, bench.neighbours, traffic);
+  bench.run(session, test::ipv6_only(std::ref(network)), std::chrono::microseconds(10),
+            std::chrono::seconds(10));
+  ASSERT_TRUE(session.done());
+  const auto& result = session.trials().at(0);
+  EXPECT_GT(result.counters.begun, 1000u);
+  EXPECT_EQ(result.counters.begun, result.counters.done);
+  EXPECT_EQ(result.counters.foreign, 0u);
 }
 
 TEST_F(PlainSession, DoesNotCountTheWarmUp) {

@@ -28,10 +28,11 @@ def _milliseconds(seconds: float) -> str:
     return f"{seconds * 1000:.0f}ms"
 
 
-def feed(setting: Setting, file: pathlib.Path, *options) -> str:
-    """Writes aggregation traffic for a net_pcap port and returns the [[switch.arp]] entries that it needs."""
-    return _pktgen(setting, "pcap", "canary", "--file", file, "--address", "10.1.1.2",
-                   "--gateway-mac", PORT_MAC, "--switch", SWITCH_ADDRESS, *options)
+def feed(setting: Setting, file: pathlib.Path, *options, prefix: str = "") -> str:
+    """Writes aggregation traffic for a net_pcap port and returns the neighbours that it needs, as [[switch.arp]].
+    With the prefix of a network of IPv6 it is between addresses that embed those of IPv4."""
+    return _pktgen(setting, "pcap", "canary", "--file", file, "--address", f"{prefix}10.1.1.2",
+                   "--gateway-mac", PORT_MAC, "--switch", prefix + SWITCH_ADDRESS, *options)
 
 
 def feed_panama(setting: Setting, file: pathlib.Path, *options) -> str:

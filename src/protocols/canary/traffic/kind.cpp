@@ -61,6 +61,7 @@ class CanaryTrafficKind final : public traffic::BlockKind {
 
  private:
   void declare_pcap(CLI::App& app);
+  wire::Ipv4Address switch_of(const Conditions& conditions) const;
 
   TrafficPlan plan_;
   std::optional<std::uint16_t> workers_;
@@ -106,17 +107,21 @@ void CanaryTrafficKind::declare_pcap(CLI::App& app) {
          "blocks that one core owns")
       ->check(CLI::Range(std::uint16_t{1}, control::queues_max))
       ->capture_default_str();
-  app.add_option("--switch", switch_, "IPv4 address of the switch, to which the results go")
-      ->required();
+  app.add_option("--switch", switch_, "address of the switch, to which the results go")->required();
 }
 
 void CanaryTrafficKind::interpret(Conditions& conditions) {
   if (conditions.mode == Mode::pcap) {
-    switch_address_ = traffic::value_of("--switch", control::parse_ipv4(switch_));
+    switch_address_ = switch_of(conditions);
   }
   plan_.workers = workers_.value_or(8);
   plan_.encapsulation =
       encapsulation_ == "udp" ? wire::Encapsulation::udp : wire::Encapsulation::ethernet;
+  if (conditions.over_ipv6() && plan_.encapsulation == wire::Encapsulation::ethernet) {
+    traffic::refuse("--encapsulation",
+                    "ethernet leaves out IP, of either version; give the hosts "
+                    "addresses of IPv4, which the packets name");
+  }
   // Switches may still know the blocks of the run before under its numbers.
   plan_.first_job = first_job_.value_or(conditions.drawn | 1u);
   interpret_block_timeout(plan_);
@@ -125,9 +130,23 @@ void CanaryTrafficKind::interpret(Conditions& conditions) {
       sizeof(wire::CanaryHeader) + (plan_.encapsulation == wire::Encapsulation::udp
                                         ? sizeof(wire::Ipv4Header) + sizeof(wire::UdpHeader)
                                         : 0);
-  require_room(plan_, plan_.elements, headers, conditions.mtu);
+  require_room(plan_, plan_.elements, headers + conditions.growth(), conditions.mtu);
   require_blocks("--blocks", conditions.mode, std::uint64_t{plan_.jobs} * plan_.window);
   spread_workers(plan_, conditions.stations);
+}
+
+// An address of IPv6 is one that embeds the switch's.
+wire::Ipv4Address CanaryTrafficKind::switch_of(const Conditions& conditions) const {
+  const auto address = traffic::value_of("--switch", control::parse_ip(switch_));
+  if (address.is_v4()) {
+    return address.v4();
+  }
+  if (conditions.stations.front().prefix != wire::EmbeddingPrefix::of(address)) {
+    traffic::refuse("--switch", switch_ +
+                                    " has not the prefix of the hosts; say an address that "
+                                    "has the first 96 bits of --address");
+  }
+  return wire::EmbeddingPrefix::embedded_in(address);
 }
 
 nlohmann::ordered_json CanaryTrafficKind::settings() const {

@@ -139,7 +139,8 @@ void FlareTrafficKind::interpret_sparse(Conditions& conditions) {
                       "sparse blocks are sums of f32, f64, f16, bf16, i8, i16, i32 or i64");
     }
   }
-  sparse_.full = (conditions.mtu - headers) / wire::element_bytes_max * wire::element_bytes_max;
+  const auto room = conditions.mtu - headers - conditions.growth();
+  sparse_.full = room / wire::element_bytes_max * wire::element_bytes_max;
   sparse_.spacing = static_cast<std::uint32_t>(std::lround(1 / *density_));
   sparse_.shards = shards_.value_or(1);
   const auto most = pairs_max();

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "packet/translation.h"
 #include "wire/checksum.h"
 #include "wire/key.h"
 #include "wire/transport.h"
@@ -41,12 +42,22 @@ NetReduceFrames::NetReduceFrames(const TrafficPlan& plan, const traffic::Ranks& 
                                  const traffic::Neighbours& neighbours, std::uint32_t job)
     : ranks_(ranks),
       neighbours_(neighbours),
+      prefix_(neighbours.stations().range(0).prefix),
       ring_(plan.first_ring + job),
       job_(job),
       kind_(plan.kinds[job % plan.kinds.size()]),
       window_(plan.window),
       message_packets_(plan.message_packets),
       path_mtu_(plan.path_mtu) {}
+
+std::uint32_t NetReduceFrames::icrc_of(const wire::Ipv4Header& ip, const wire::UdpHeader& udp,
+                                       wire::Bytes covered) const {
+  if (!prefix_) {
+    return wire::icrc_of(std::as_bytes(std::span(&ip, 1)), udp, covered);
+  }
+  const auto ip6 = ipv6_header_of(ip, *prefix_);
+  return wire::icrc_of(std::as_bytes(std::span(&ip6, 1)), udp, covered);
+}
 
 std::uint32_t NetReduceFrames::psn(std::uint32_t rank, std::uint64_t sequence) const {
   const auto first = wire::mix_key(ring_, rank) & wire::psn_mask;
@@ -134,8 +145,7 @@ void NetReduceFrames::gradient(Packet& packet, const NetReducePlace& place, std:
   std::fill(end, at + roce_bytes - wire::icrc_bytes, std::byte{0});
   wire::store_fingerprint({at, roce_bytes - wire::icrc_bytes}, traffic::rank_tag(key(place), rank));
   auto* icrc = at + roce_bytes - wire::icrc_bytes;
-  wire::store_icrc(icrc, wire::icrc_of(std::as_bytes(std::span(ip, 1)), *udp,
-                                       {at, roce_bytes - wire::icrc_bytes}));
+  wire::store_icrc(icrc, icrc_of(*ip, *udp, {at, roce_bytes - wire::icrc_bytes}));
   packet.length = static_cast<std::uint32_t>(sizeof *ethernet + sizeof *ip + udp_bytes);
 }
 
@@ -160,8 +170,7 @@ bool NetReduceFrames::is_result(const engine::Frame& frame, const NetReducePlace
   const auto covered = roce.first(roce.size() - wire::icrc_bytes);
   return std::memcmp(roce.data() + head.size, sum.data(), sum.size()) == 0 &&
          wire::load_fingerprint(covered) == traffic::total_tag(key(place), ranks_.count()) &&
-         wire::load_icrc(roce.data() + covered.size()) ==
-             wire::icrc_of(std::as_bytes(std::span(&ip, 1)), udp, covered);
+         wire::load_icrc(roce.data() + covered.size()) == icrc_of(ip, udp, covered);
 }
 
 }  // namespace tributary::netreduce

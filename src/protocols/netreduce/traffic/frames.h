@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "engine/frame.h"
 #include "packet/packet.h"
@@ -12,6 +13,7 @@
 #include "traffic/block_values.h"
 #include "traffic/neighbours.h"
 #include "traffic/ranks.h"
+#include "wire/embedding_prefix.h"
 #include "wire/roce.h"
 
 namespace tributary::netreduce {
@@ -42,9 +44,13 @@ struct NetReducePlace {
 // Makes the packets of one ring: RDMA WRITEs with immediate, as a network card cuts them up.
 class NetReduceFrames {
  public:
-  // Ranks and neighbours outlive it.
+  // Ranks and neighbours outlive it. The packets have headers of IPv4; with a prefix, their ICRC is
+  // that of the headers of IPv6 which they have on the line.
   NetReduceFrames(const TrafficPlan& plan, const traffic::Ranks& ranks,
                   const traffic::Neighbours& neighbours, std::uint32_t job);
+
+  std::uint32_t icrc_of(const wire::Ipv4Header& ip, const wire::UdpHeader& udp,
+                        wire::Bytes covered) const;
 
   // Returns the number of the queue pair that any rank of that ring has at the next.
   static std::uint32_t queue_pair(std::uint32_t job) { return first_queue_pair + job; }
@@ -80,6 +86,7 @@ class NetReduceFrames {
 
   const traffic::Ranks& ranks_;
   const traffic::Neighbours& neighbours_;
+  std::optional<wire::EmbeddingPrefix> prefix_;
   std::uint32_t ring_;
   std::uint32_t job_;
   traffic::Reduction kind_;

@@ -77,9 +77,10 @@ void NetReduceTrafficKind::interpret(Conditions& conditions) {
   plan_.first_run = conditions.clock_ms;
   interpret_block_timeout(plan_);
   interpret_jobs(plan_);
-  constexpr std::size_t headers = sizeof(wire::Ipv4Header) + sizeof(wire::UdpHeader) +
-                                  sizeof(wire::BthHeader) + sizeof(wire::RethHeader) +
-                                  sizeof(wire::ImmediateHeader) + wire::icrc_bytes;
+  const std::size_t headers = sizeof(wire::Ipv4Header) + sizeof(wire::UdpHeader) +
+                              sizeof(wire::BthHeader) + sizeof(wire::RethHeader) +
+                              sizeof(wire::ImmediateHeader) + wire::icrc_bytes +
+                              conditions.growth();
   if (plan_.path_mtu + headers > conditions.mtu) {
     traffic::refuse("--path-mtu", "does not fit an MTU of " + std::to_string(conditions.mtu) +
                                       "; say --mtu " + std::to_string(plan_.path_mtu + headers));
@@ -105,7 +106,7 @@ nlohmann::ordered_json NetReduceTrafficKind::settings() const {
 std::string NetReduceTrafficKind::switch_settings(const traffic::Stations& stations) const {
   std::string members;
   for (std::uint32_t rank = 0; rank < plan_.workers; ++rank) {
-    members += (rank == 0 ? "\"" : ", \"") + control::to_string(stations.address(0, rank)) + '"';
+    members += (rank == 0 ? "\"" : ", \"") + control::to_string(stations.ip(0, rank)) + '"';
   }
   auto text = neighbours_of_switch(plan_, stations) + "[switch.netreduce]\n";
   for (std::uint32_t job = 0; job < plan_.jobs; ++job) {

@@ -14,10 +14,10 @@ bool is_roce(const engine::Frame& frame) {
          frame.udp->destination_port.value() == wire::roce_udp_port;
 }
 
-bool has_right_icrc(const engine::Frame& frame, const wire::RoceView& roce) {
+bool has_right_icrc(const NetReduceFrames& frames, const engine::Frame& frame,
+                    const wire::RoceView& roce) {
   const auto covered = wire::Bytes(frame.payload).first(frame.payload.size() - wire::icrc_bytes);
-  return wire::load_icrc(roce.icrc) ==
-         wire::icrc_of(std::as_bytes(std::span(frame.ipv4, 1)), *frame.udp, covered);
+  return wire::load_icrc(roce.icrc) == frames.icrc_of(*frame.ipv4, *frame.udp, covered);
 }
 
 }  // namespace
@@ -125,7 +125,7 @@ void NetReduceTraffic::arrived(PacketPtr packet, std::size_t port, Time now,
   const auto number = number_of(ring, sender, roce.bth->psn.value());
   if (number && ring.frames.is_result(frame, place_of(ring, *number), sender, *ring.values)) {
     take_result(ring, rank, *number, now);
-  } else if (!has_right_icrc(frame, roce)) {
+  } else if (!has_right_icrc(ring.frames, frame, roce)) {
     ++common_.invalid;
   } else if (number) {
     ++wrong_;

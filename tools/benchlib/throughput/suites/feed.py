@@ -33,7 +33,9 @@ FLARE_WINDOW = 4
 NETREDUCE_MESSAGES = 3
 NETREDUCE_PATH_MTU = 1024
 
+PREFIX = "2001:db8:64::"
 SWITCH = f"""address = "{generator.SWITCH_ADDRESS}"
+{{embedding}}
 [switch.canary]
 descriptors = 4096
 # No block is given up because somebody else had the processor meanwhile. The switch is the leader's
@@ -42,7 +44,7 @@ root_timeout = "10s"
 age_max = "10s"
 [[switch.port]]
 name = "feed"
-address = "10.1.1.1/24"
+{{address}}
 mac = "{generator.PORT_MAC}"
 mtu = {{mtu}}
 pcap = {{{{ rx = "{{file}}", infinite = true }}}}
@@ -81,10 +83,11 @@ class Feed:
     workers: int = 8
     elements: int = 256
     blocks: int = BLOCKS  # in the file
+    over_ipv6: bool = False  # Canary's
 
     @property
     def name(self) -> str:
-        name = f"{self.workers} workers, {self.elements} floats"
+        name = f"{self.workers} workers, {self.elements} floats{', IPv6' if self.over_ipv6 else ''}"
         return name if self.blocks == BLOCKS else f"{name}, {self.blocks} blocks"
 
     @property
@@ -92,17 +95,22 @@ class Feed:
         return 9000 if self.elements > 350 else 1500
 
     def write(self, setting: Setting) -> tuple[pathlib.Path, str]:
-        """Writes the file, and returns the [[switch.arp]] entries that it needs."""
-        file = setting.directory / f"feed-{self.workers}-{self.elements}-{self.blocks}.pcap"
+        """Writes the file, and returns the neighbours that it needs."""
+        version = 6 if self.over_ipv6 else 4
+        file = setting.directory / f"feed{version}-{self.workers}-{self.elements}-{self.blocks}.pcap"
         neighbours = generator.feed(setting, file, "--workers", self.workers, "--blocks", self.blocks,
                                     "--interleave", BLOCKS, "--elements", self.elements,
-                                    "--mtu", self.mtu)
+                                    "--mtu", self.mtu, prefix=PREFIX if self.over_ipv6 else "")
         return file, neighbours
 
     def switch(self, setting: Setting) -> str:
         """Writes the file, and returns the configuration with which a switch aggregates it."""
         file, neighbours = self.write(setting)
-        return SWITCH.format(mtu=self.mtu, file=file, neighbours=neighbours)
+        embedding, address = (
+            (f'embedding_prefix = "{PREFIX}/96"', f'address6 = "{PREFIX}10.1.1.1/120"')
+            if self.over_ipv6 else ("", 'address = "10.1.1.1/24"'))
+        return SWITCH.format(mtu=self.mtu, file=file, neighbours=neighbours, embedding=embedding,
+                             address=address)
 
     def panama_switch(self, setting: Setting) -> str:
         """Writes the files, and returns the configuration of a switch that is the root of their trees."""
@@ -137,7 +145,7 @@ class Feed:
 
 
 FEEDS = [Feed(), Feed(elements=32), Feed(elements=350), Feed(elements=2048), Feed(workers=2),
-         Feed(workers=16)]
+         Feed(workers=16), Feed(over_ipv6=True)]
 # Files of PANAMA have so many blocks: more than a switch remembers; those of NetReduce and Flare have a
 # ninth more.
 # They are compared with Canary with as many frames, which lie as far from the core.

@@ -72,6 +72,24 @@ TEST(CanaryTraffic, TurnsBlocksOverThroughARouter) {
   EXPECT_LT(figure(result, "sums_received"), result.counters.packets / 5);
 }
 
+TEST(CanaryTraffic, TurnsBlocksOverByIpv6) {
+  test::Bench bench(test::over_ipv6(test::behind_bridge(3, 4)));
+  auto config = test::bridge(3);
+  config.address = Ip{10, 255, 0, 1};
+  config.embedding_prefix = test::embedding;
+  config.protocols.emplace<CanaryConfig>();
+  test::SwitchNetwork network(config, bench.pool, bench.now);
+  TrafficPlan plan;
+  plan.workers = 12;
+  plan.elements = 33;
+  const auto result = run(bench, plan, test::ipv6_only(std::ref(network)));
+  expect_all_done(result, 100);
+  EXPECT_LT(figure(result, "sums_received"), result.counters.packets / 2);
+  constexpr std::uint32_t bytes =
+      24 + 14 + 40 + 8 + sizeof(wire::CanaryHeader) + 33 * sizeof(float);
+  EXPECT_EQ(result.counters.line_bytes, result.counters.packets * bytes);
+}
+
 TEST(CanaryTraffic, SpreadsWorkersOverPorts) {
   test::Bench bench(behind_router(3));
   test::SwitchNetwork network(router(3), bench.pool, bench.now);

@@ -76,6 +76,20 @@ TEST(FlareTraffic, TurnsBlocksOverAtTheRoot) {
   }
 }
 
+TEST(FlareTraffic, TurnsBlocksOverByIpv6) {
+  for (const bool plays_root : {false, true}) {
+    test::Bench bench(test::over_ipv6(test::behind_bridge(4)));
+    auto plan = plan_of(3);
+    if (plays_root) {
+      plan.parent = 3;
+    }
+    auto config = bridge(plan, 4);
+    config.embedding_prefix = test::embedding;
+    test::SwitchNetwork network(config, bench.pool, bench.now);
+    expect_all_done(run(bench, plan, test::ipv6_only(std::ref(network))), 100);
+  }
+}
+
 TEST(FlareTraffic, PlaysTheRoot) {
   for (const std::size_t parent : {0, 2, 4}) {
     test::Bench bench(test::behind_bridge(5));

@@ -30,12 +30,12 @@ TrafficPlan plan_of(std::uint16_t workers) {
 switching::SwitchConfig bridge(const TrafficPlan& plan, const traffic::Stations& stations) {
   auto config = test::bridge(stations.ports());
   config.protocols.emplace<NetReduceConfig>();
-  const traffic::Ranks ranks(stations, plan.workers);
   for (std::uint32_t job = 0; job < plan.jobs; ++job) {
     auto& ring = config.protocols.get<NetReduceConfig>().rings.emplace_back();
     ring.id = plan.first_ring + job;
     for (std::uint32_t rank = 0; rank < plan.workers; ++rank) {
-      ring.members.push_back(ranks[rank].address);
+      const auto ports = static_cast<std::uint32_t>(stations.ports());
+      ring.members.push_back(stations.ip(rank % ports, rank / ports));
     }
     ring.window = plan.window;
     ring.message_packets = plan.message_packets;
@@ -60,6 +60,16 @@ TEST(NetReduceTraffic, TurnsBlocksOver) {
     EXPECT_GE(figure(result, "results_received"), workers * result.counters.done);
     EXPECT_EQ(network.device().ledger().dropped(), 0u);
   }
+}
+
+// Switches add up what RoCE sends over IPv6 with the addresses that it has, and its ICRC covers.
+TEST(NetReduceTraffic, TurnsBlocksOverByIpv6) {
+  test::Bench bench(test::over_ipv6(test::behind_bridge(3)));
+  const auto plan = plan_of(3);
+  test::SwitchNetwork network(bridge(plan, bench.stations), bench.pool, bench.now);
+  const auto result = run(bench, plan, test::ipv6_only(std::ref(network)));
+  expect_all_done(result, 1000);
+  EXPECT_GE(figure(result, "results_received"), 3 * result.counters.done);
 }
 
 TEST(NetReduceTraffic, PutsSeveralWorkersBehindAPort) {
