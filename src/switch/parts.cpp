@@ -98,6 +98,8 @@ void Parts::set_port_up(PortIndex port, bool up) {
     announcer_.hurry(port);
   } else {
     bridge_.forget(port);
+    neighbours_.forget(port);
+    neighbours6_.forget(port);
   }
 }
 

@@ -55,6 +55,12 @@ class Resolver {
   void drop_unresolved(PacketPtr packet);
   Time deadline() const;
 
+  // Forgets who was behind an interface whose link went down: when it comes back, somebody else may
+  // be there.
+  void forget(PortIndex interface) {
+    table_.forget_if([=](const Address&, PortIndex of) { return of == interface; });
+  }
+
   // Gateways are resolved before the first packet needs them, and kept so, whoever else talks.
   void set_gateways(std::vector<Gateway> gateways);
 

@@ -63,6 +63,15 @@ TEST(Neighbours6, AnswerForTheirInterfaceOnly) {
   EXPECT_TRUE(bench.send(0, make_solicitation(bench.pool, mac(1), near_host6, far_host6)).empty());
 }
 
+TEST(Neighbours6, AreForgottenWithTheirLink) {
+  SwitchBench bench(two_links());
+  bench.send(1, make_solicitation(bench.pool, mac(2), far_host6, far6));
+  ASSERT_EQ(bench.device().neighbours6(bench.now).size(), 1u);
+  bench.device().set_port_up(1, false);
+  bench.device().set_port_up(1, true);
+  EXPECT_TRUE(bench.device().neighbours6(bench.now).empty());
+}
+
 TEST(Neighbours6, TellEverybodyThatAnAddressIsTaken) {
   SwitchBench bench(two_links());
   const auto group = wire::solicited_nodes(near6);

@@ -112,6 +112,23 @@ TEST(Neighbours, LearnFromWhoeverAsksThem) {
   EXPECT_EQ(bench.send(0, make_udp(bench.pool, a_to_b, 5, 6)).at(0)->egress, 1);
 }
 
+// Whoever is there when the link comes back may have the address of the one before.
+TEST(Neighbours, AreForgottenWithTheirLink) {
+  SwitchBench bench(two_routed_ports());
+  bench.send(1, make_arp(bench.pool, wire::ArpHeader::request,
+                         {mac(2), wire::broadcast_mac, host_b, own_b}));
+  bench.send(0, make_arp(bench.pool, wire::ArpHeader::request,
+                         {mac(1), wire::broadcast_mac, host_a, own_a}));
+  bench.device().set_port_up(1, false);
+  bench.device().set_port_up(1, true);
+  const auto rows = bench.device().arp(bench.now);
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows[0].address, host_a);
+  const auto question = bench.send(0, make_udp(bench.pool, a_to_b, 5, 6));
+  ASSERT_EQ(question.size(), 1u);
+  EXPECT_EQ(ethernet_of(*question[0]).type.value(), wire::ethertype::arp);
+}
+
 TEST(Neighbours, BelieveNoImpostors) {
   SwitchBench bench(two_routed_ports());
   // Off the prefix of the port, as the switch itself, with a group address.
