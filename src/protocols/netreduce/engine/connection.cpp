@@ -30,6 +30,7 @@ void Connection::claim(const ConnectionKey& key, std::uint32_t message, Time now
 
 void Connection::release() {
   claimed_ = false;
+  is_of_past_run_ = false;
   std::fill(entries_.begin(), entries_.end(), Entry{});
 }
 

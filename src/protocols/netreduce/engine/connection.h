@@ -60,10 +60,14 @@ class Connection {
   // Releases what it has of another run.
   void enter(std::uint64_t run) {
     if (run_ != run) {
+      const bool is_of_past_run = claimed_ || is_of_past_run_;
       release();
+      is_of_past_run_ = is_of_past_run;
       run_ = run;
     }
   }
+  // Says whether what comes by the key that it had is of a run that is over.
+  bool is_of_past_run(Time now) const { return is_of_past_run_ && !is_silent(now); }
 
   bool is_silent(Time now) const { return now - last_packet_ > silence_max; }
   void touch(Time now) { last_packet_ = now; }
@@ -125,6 +129,7 @@ class Connection {
   }
 
   bool claimed_ = false;
+  bool is_of_past_run_ = false;
   std::uint64_t run_ = 0;
   ConnectionKey key_;
   Time last_packet_{};

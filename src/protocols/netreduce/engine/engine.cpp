@@ -170,6 +170,13 @@ ConnectionTable::Sender NetReduceEngine::sender_of(const RocePacket& roce) const
   return is_known ? sender : ConnectionTable::Sender{};
 }
 
+ConnectionTable::Sender NetReduceEngine::past_sender_of(const RocePacket& roce, Time now) const {
+  const auto sender = senders_.find(roce.connection());
+  const bool is_past =
+      sender.ring != nullptr && sender.ring->connection(sender.rank).is_of_past_run(now);
+  return is_past ? sender : ConnectionTable::Sender{};
+}
+
 template <typename See>
 void NetReduceEngine::for_each_newcomer(const RocePacket& roce, See see) const {
   auto path = roce.connection();
@@ -193,10 +200,12 @@ bool NetReduceEngine::is_suspect(const RocePacket& roce, Time now) const {
 
 void NetReduceEngine::begin_ordinary(Incoming in, const Burst& burst) {
   const auto sender = sender_of(in.roce);
+  const auto past = past_sender_of(in.roce, burst.now);
   bool has_newcomers = false;
   for_each_newcomer(in.roce, [&](const Ring&, const Newcomer&) { has_newcomers = true; });
   // What was damaged may be anything: it teaches nothing, and its receiver drops it.
-  if ((sender.ring != nullptr || has_newcomers) && !has_right_icrc(in.roce)) {
+  const bool teaches = sender.ring != nullptr || past.ring != nullptr || has_newcomers;
+  if (teaches && !has_right_icrc(in.roce)) {
     return pass(std::move(in.packet), in.frame, burst);
   }
   if (sender.ring != nullptr) {
@@ -210,11 +219,19 @@ void NetReduceEngine::begin_ordinary(Incoming in, const Burst& burst) {
       newcomer.note_other(in.roce.roce.bth->destination_qp.value());
     });
   }
+  if (past.ring != nullptr) {  // somebody else has the queue pair
+    past.ring->connection(past.rank).release();
+  }
   pass(std::move(in.packet), in.frame, burst);
 }
 
 void NetReduceEngine::follow(Incoming in, const Burst& burst) {
   const auto sender = sender_of(in.roce);
+  // The rest of a message that no aggregator has any more would pass without its sum.
+  if (const auto past = past_sender_of(in.roce, burst.now);
+      past.ring != nullptr && may_be_gradient(in.roce, past.ring->config().mtu)) {
+    return burst.actions.drop(std::move(in.packet), drop::stale_run);
+  }
   if (sender.ring == nullptr && is_suspect(in.roce, burst.now)) {
     return burst.actions.drop(std::move(in.packet), drop::first_lost);
   }

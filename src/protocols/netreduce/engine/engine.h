@@ -80,6 +80,8 @@ class NetReduceEngine final : public engine::Engine {
                                   const ConnectionKey& key, Time now);
   // Returns whose connection that is in the run that is served.
   ConnectionTable::Sender sender_of(const RocePacket& roce) const;
+  // Returns who had the connection in a run that is over, if nobody has it since.
+  ConnectionTable::Sender past_sender_of(const RocePacket& roce, Time now) const;
   // Calls `see` with the ring and the newcomer of each rank that sends from the one host to the
   // other and was not met yet. Hosts may have several, each of another ring.
   template <typename See>

@@ -304,6 +304,21 @@ TEST_F(NetReduceTest, message_0_of_another_run_begins_anew) {
   EXPECT_EQ(figure("runs"), 2u);
 }
 
+// Its aggregators are gone, so it would pass without its sum; its receiver expects it.
+TEST_F(NetReduceTest, the_rest_of_a_message_of_a_run_that_is_over_does_not_pass) {
+  feed_message(0);
+  feed_message(1);
+  feed(1, 2, 0);
+  auto next = gradient(0);
+  next.run = 2;
+  feed(make(next, 0, 0x11));
+  EXPECT_TRUE(feed(1, 2, 1).empty());
+  EXPECT_EQ(harness_.drops(drop::stale_run), 1u);
+  // It may be somebody else who sends by that queue pair two minutes later.
+  now_ += Connection::silence_max + std::chrono::seconds(1);
+  EXPECT_EQ(feed(1, 2, 1).size(), 1u);
+}
+
 // It is not shown as waiting either, though its memory is taken back only when it is needed.
 TEST_F(NetReduceTest, what_waits_in_a_run_that_is_over_is_in_no_sum) {
   feed(0, 0, 0);
