@@ -64,7 +64,7 @@ constexpr Option<SwitchConfig> switch_table[] = {
     option::duration<&SwitchConfig::fdb_ageing>("fdb_ageing", Apply::reload, ages,
                                                 "when a station that is not heard is forgotten"),
     option::integer<&SwitchConfig::fdb_capacity>("fdb_capacity", Apply::restart, {16, 1u << 20},
-                                                 "stations that are remembered"),
+                                                 "stations that are learned"),
     option::duration<&SwitchConfig::arp_timeout>(
         "arp_timeout", Apply::reload, ages,
         "when a neighbour is asked for again, of either version of IP"),

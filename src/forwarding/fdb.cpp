@@ -1,10 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "forwarding/fdb.h"
 
+#include <algorithm>
+
 namespace tributary::forwarding {
+namespace {
+
+constexpr Duration refused_sweep_interval = std::chrono::seconds(1);
+
+}  // namespace
 
 Fdb::Fdb(std::uint32_t capacity, Duration ageing, std::uint64_t seed)
-    : table_(capacity, seed), ageing_(ageing) {}
+    : table_(capacity, seed), capacity_(capacity), ageing_(ageing) {}
 
 // Learns what was not just seen again. `entry` is that of `station`, or null.
 Fdb::LearnResult Fdb::learn_news(Entry* entry, const Station& station, PortIndex port, Time now) {
@@ -13,28 +20,30 @@ Fdb::LearnResult Fdb::learn_news(Entry* entry, const Station& station, PortIndex
   }
   if (entry == nullptr) {
     if (!may_learn(port)) {
-      return refuse(port);
+      return refuse(port, now);
     }
-    entry = table_.full() ? nullptr : table_.insert(key_of(station));
+    entry = table_.size() - statics_ < capacity_ ? table_.insert(key_of(station)) : nullptr;
     if (entry == nullptr) {
       return LearnResult::full;
     }
     *entry = {now, now, port, false};
     count_learned(port, true);
+    note_heard(port, now);
     if (sweep_at_ == never) {
       sweep_at_ = now + ageing_;
     }
     return LearnResult::updated;
   }
   if (entry->is_static) {
-    return entry->port == port ? LearnResult::known : refuse(port);
+    return entry->port == port ? LearnResult::known : refuse(port, now);
   }
   if (entry->port != port) {
     if (!may_learn(port)) {
-      return refuse(port);
+      return refuse(port, now);
     }
     count_learned(entry->port, false);
     count_learned(port, true);
+    note_heard(port, now);
   }
   *entry = {now, now, port, false};
   return LearnResult::updated;
@@ -44,21 +53,34 @@ bool Fdb::may_learn(PortIndex port) const {
   if (port >= behind_.size()) {
     return true;
   }
-  const auto& [may, is] = behind_[port];
-  return may.on && (!may.addresses_max || is.learned < *may.addresses_max);
+  const auto& behind = behind_[port];
+  const auto& most = behind.may.addresses_max;
+  return behind.may.on && (!most || behind.is.learned < *most);
 }
 
-Fdb::LearnResult Fdb::refuse(PortIndex port) {
+// What has aged behind the port leaves its place to others soon, and not only with the next sweep.
+Fdb::LearnResult Fdb::refuse(PortIndex port, Time now) {
   if (port >= behind_.size() || !behind_[port].may.on || !behind_[port].may.addresses_max) {
     return LearnResult::known;
   }
-  ++behind_[port].is.refused;
+  auto& behind = behind_[port];
+  ++behind.is.refused;
+  if (behind.oldest != never) {
+    const auto aged_at = behind.oldest + ageing_ + Duration(1);
+    sweep_at_ = std::min(sweep_at_, std::max({now, aged_at, swept_at_ + refused_sweep_interval}));
+  }
   return LearnResult::refused;
 }
 
 void Fdb::count_learned(PortIndex port, bool more) {
   if (port < behind_.size()) {
     behind_[port].is.learned += more ? 1u : -1u;
+  }
+}
+
+void Fdb::note_heard(PortIndex port, Time seen) {
+  if (port < behind_.size()) {
+    behind_[port].oldest = std::min(behind_[port].oldest, seen);
   }
 }
 
@@ -87,16 +109,22 @@ void Fdb::set_learning(std::span<const LearningConfig> ports) {
 
 void Fdb::add_static(const Station& station, PortIndex port) {
   const auto key = key_of(station);
-  auto* entry = table_.find(key);
-  if (entry == nullptr) {
-    entry = &table_.insert_surely(key);
-  } else if (!entry->is_static) {
-    count_learned(entry->port, false);
+  if (const auto* known = table_.find(key); known == nullptr || !known->is_static) {
+    if (known != nullptr) {
+      count_learned(known->port, false);
+      table_.erase(key);
+    }
+    table_.insert_surely(key);
+    ++statics_;
+    if (statics_ > capacity_ / 8) {  // a few find room in the slots that there are
+      table_.set_capacity(capacity_ + statics_);
+    }
   }
-  *entry = {never, never, port, true};
+  *table_.find(key) = {never, never, port, true};
 }
 
 void Fdb::clear_static() {
+  statics_ = 0;
   table_.erase_if([](std::uint64_t, const Entry& entry) { return entry.is_static; });
 }
 
@@ -112,12 +140,18 @@ void Fdb::expire(Time now) {
   if (now < sweep_at_) {
     return;
   }
+  swept_at_ = now;
+  for (auto& behind : behind_) {
+    behind.oldest = never;
+  }
   bool left = false;
   table_.erase_if([&](std::uint64_t, const Entry& entry) {
     const bool aged = is_aged(entry, now);
     left = left || (!aged && !entry.is_static);
     if (aged) {
       count_learned(entry.port, false);
+    } else if (!entry.is_static) {
+      note_heard(entry.port, entry.seen);
     }
     return aged;
   });

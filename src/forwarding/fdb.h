@@ -26,8 +26,8 @@ struct Station {
 };
 
 // The forwarding database of a bridge knows which station is behind which port. Learned entries
-// age; static ones stay and never move, and hold in all VLANs if they are of VLAN 0. It is bounded:
-// what does not fit is not learned (and so flooded). A port may have a bound of its own, and then
+// age; static ones stay and never move, and hold in all VLANs if they are of VLAN 0. What is
+// learned is bounded: what does not fit is flooded. A port may have a bound of its own, and then
 // none of its frames carries another address (port security).
 class Fdb {
  public:
@@ -119,6 +119,7 @@ class Fdb {
   struct Behind {
     LearningConfig may;
     PortAddresses is;
+    Time oldest{};  // none of its entries has been silent since before that; never: it has none
   };
 
   // A key has the bytes in the order of this machine's memory, which takes two loads; the VLAN is
@@ -149,14 +150,19 @@ class Fdb {
   }
   LearnResult learn_news(Entry* entry, const Station& station, PortIndex port, Time now);
   // Says what becomes of a frame from `port` whose address cannot be learned there.
-  LearnResult refuse(PortIndex port);
+  LearnResult refuse(PortIndex port, Time now);
   bool may_learn(PortIndex port) const;
   void count_learned(PortIndex port, bool more);
+  // Notes when an entry behind the port was heard, for the time at which one may have aged.
+  void note_heard(PortIndex port, Time seen);
 
   ProbeTable<Entry> table_;
+  std::uint32_t capacity_;  // of learned entries
+  std::uint32_t statics_ = 0;
   std::vector<Behind> behind_;  // by port
   Duration ageing_;
   Time sweep_at_ = never;
+  Time swept_at_{};
 };
 
 }  // namespace tributary::forwarding

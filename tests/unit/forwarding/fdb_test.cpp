@@ -94,6 +94,23 @@ TEST(Fdb, StaticEntriesStayAndNeverMove) {
   EXPECT_EQ(fdb.size(), 0u);
 }
 
+TEST(Fdb, LearnsAsManyAsItMayBesideStaticEntries) {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    Fdb fdb(16, 10s, seed);
+    for (unsigned i = 0; i < 48; ++i) {
+      fdb.add_static(mac(i), 1);
+    }
+    for (unsigned i = 100; i < 116; ++i) {
+      EXPECT_EQ(fdb.learn(mac(i), 2, start), LearnResult::updated) << i;
+    }
+    EXPECT_EQ(fdb.learn(mac(200), 2, start), LearnResult::full);
+    fdb.add_static(mac(100), 1);
+    EXPECT_EQ(fdb.learn(mac(200), 2, start), LearnResult::updated) << "it is no learned one now";
+    fdb.clear_static();
+    EXPECT_EQ(fdb.size(), 16u);
+  }
+}
+
 TEST(Fdb, HoldsEveryStaticEntryWhateverItsCapacity) {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     Fdb fdb(16, 10s, seed);
@@ -188,6 +205,25 @@ TEST(Fdb, KnowsAnAddressInEachVlan) {
     EXPECT_EQ(row.mac, mac(1));
     EXPECT_EQ(row.port, row.vid == 10 ? 3 : 4);
   }
+}
+
+TEST(Fdb, HasRoomBehindAPortAsSoonAsAnAddressHasAged) {
+  Fdb fdb(8, 10s, 1);
+  fdb.set_learning(std::vector<LearningConfig>{{}, {true, 1}});
+  fdb.learn(mac(9), 0, start);
+  fdb.learn(mac(1), 1, start + 1s);
+  fdb.learn(mac(9), 0, start + 9s);
+  fdb.expire(start + 10s + 1ns);
+  EXPECT_EQ(fdb.deadline(), start + 12500ms + 1ns);
+  EXPECT_EQ(fdb.learn(mac(2), 1, start + 11500ms), LearnResult::refused);
+  EXPECT_EQ(fdb.deadline(), start + 11500ms) << "the first address has aged";
+  fdb.expire(start + 11500ms);
+  EXPECT_EQ(fdb.learn(mac(2), 1, start + 11500ms), LearnResult::updated);
+  EXPECT_EQ(fdb.learn(mac(3), 1, start + 11600ms), LearnResult::refused);
+  EXPECT_EQ(fdb.deadline(), start + 14s) << "the next sweep: this one is young";
+  fdb.expire(start + 14s);
+  EXPECT_EQ(fdb.learn(mac(3), 1, start + 14s), LearnResult::refused);
+  EXPECT_EQ(fdb.deadline(), start + 16500ms);
 }
 
 TEST(Fdb, AStaticEntryOfVlanZeroHoldsInAll) {
