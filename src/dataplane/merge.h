@@ -38,6 +38,28 @@ inline void merge_figure(std::vector<std::pair<std::string, std::uint64_t>>& fig
   }
 }
 
+// Adds what another core says of a tree. One that has heard nobody of the tree knows nothing of it;
+// what several have heard is all of this tree, of different blocks.
+inline void merge_tree(engine::TreeStatus& all, const engine::TreeStatus& more) {
+  if (!more.used) {
+    return;
+  }
+  if (!all.used) {
+    all = more;
+    return;
+  }
+  all.active |= more.active;
+  all.used = std::max(all.used, more.used);
+  for (const auto& figure : more.figures) {
+    const auto known =
+        std::find_if(all.figures.begin(), all.figures.end(),
+                     [&](const engine::Figure& one) { return one.name == figure.name; });
+    if (known != all.figures.end()) {
+      known->value = merge(known->value, figure.value, figure.merge);
+    }
+  }
+}
+
 // Every core has learned for itself, so of two entries for one key the better is kept.
 template <typename Key, typename Row, typename Better>
 void keep_better(std::map<Key, Row>& rows, const Key& key, const Row& row, Better better) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The Dataplane tells this about its engines: each core's part, fetched between two of its bursts,
 // merged.
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <tuple>
@@ -106,18 +107,23 @@ control::Queried<std::vector<control::StallRow>> Dataplane::stalled(std::size_t 
   return rows;
 }
 
-// All packets of a tree go to one core; the others have the tree as well.
 control::Queried<std::vector<control::TreeRow>> Dataplane::tree_states() {
   const std::lock_guard lock(mutex_);
   std::map<std::tuple<std::size_t, std::string, std::uint32_t, std::uint16_t>, control::TreeRow>
       merged;
   const auto asked = on_cores(each_engine([&](std::size_t s, const auto& view, Time now) {
     for (const auto& tree : view.engine->trees()) {
-      const auto idle = tree.used ? std::optional(now - *tree.used) : std::nullopt;
       const std::string engine(view.name);
-      keep_better(merged, std::tuple{s, engine, tree.job, tree.tree},
-                  control::TreeRow{config_.switches[s].config.name, tree, idle, engine},
-                  [](const auto& a, const auto& b) { return a.tree.used > b.tree.used; });
+      const auto [at, is_first] =
+          merged.try_emplace({s, engine, tree.job, tree.tree},
+                             control::TreeRow{config_.switches[s].config.name, tree, {}, engine});
+      auto& row = at->second;
+      if (!is_first) {
+        merge_tree(row.tree, tree);
+      }
+      if (const auto& used = row.tree.used) {
+        row.idle = std::max(Duration{}, now - *used);
+      }
     }
   }));
   if (!asked) {

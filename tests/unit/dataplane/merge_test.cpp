@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "dataplane/merge.h"
 
+#include <chrono>
+#include <optional>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -22,6 +24,24 @@ TEST(Merge, FiguresOfCoresMergeAsTheyAreMarked) {
   }
   EXPECT_THAT(figures, ElementsAre(Pair("results_total", 18), Pair("packets_held_high_water", 7),
                                    Pair("wnd_cap", 5)));
+}
+
+TEST(Merge, CoresThatHaveHeardOfATreeKnowItTogether) {
+  const auto row = [](std::optional<Time> used, std::uint64_t blocks) {
+    return engine::TreeStatus{
+        9, 1, false, used, {{"contributions_total", blocks}, {"window", 64, Merge::maximum}}};
+  };
+  const auto at = [](int second) { return Time{} + std::chrono::seconds(second); };
+  auto all = row({}, 0);
+  merge_tree(all, row(at(5), 3));
+  merge_tree(all, row({}, 7));  // what nobody has told it
+  auto busy = row(at(4), 5);
+  busy.active = true;
+  merge_tree(all, busy);
+  EXPECT_EQ(all.figures.at(0).value, 8u);
+  EXPECT_EQ(all.figures.at(1).value, 64u);
+  EXPECT_EQ(all.used, at(5));
+  EXPECT_TRUE(all.active);
 }
 
 engine::StallStatus stall(std::uint32_t block, std::uint32_t attempt, bool sparse = false,
