@@ -46,7 +46,9 @@ void PanamaEngine::take_result(Incoming& in) {
   tree.inquiries.settle(in.round(), in.vid());  // it goes to all
   settle(in, row);
   burst.actions.absorb(nullptr);
-  ++(sender.parent && !comes_again ? tree.counters.results : tree.counters.answers);
+  const bool is_result = sender.parent && !comes_again;
+  ++(is_result ? tree.counters.results : tree.counters.answers);
+  tree.counters.congested += is_result && row.congested ? 1 : 0;
   if (sender.parent) {
     tree.told.note(position, in.header.wnd_cap.value());
   }
@@ -90,7 +92,6 @@ void PanamaEngine::finish_row(const Incoming& in, Row& row, std::uint64_t positi
 
 void PanamaEngine::multicast(const Cause& cause, Row& row, PacketPtr packet,
                              const Headers& headers) {
-  cause.tree.counters.congested += row.congested;
   send_and_keep(cause, row, std::move(packet), headers, cause.tree.down());
 }
 

@@ -79,6 +79,7 @@ void PanamaEngine::pass_on(const Cause& cause, Row& row, PacketPtr sum) {
   const auto headers = tree.headers_for(row, row.header);
   if (tree.is_root()) {
     ++tree.counters.results;
+    tree.counters.congested += row.congested ? 1 : 0;
     multicast(cause, row, std::move(sum), headers);
   } else {
     row.since = cause.burst.now;

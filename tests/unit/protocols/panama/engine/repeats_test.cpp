@@ -291,9 +291,14 @@ TEST_F(Repeats, AResultFromBelowEndsWhatWaitsForIt) {
   start({tree});
   round(tree, 6);
   EXPECT_EQ(ports_of(feed(again(from(tree, 0, 5))), wire::PanamaKind::inquiry), (Ports{1, 2}));
-  const auto sent = feed(answer(from(tree, 1, 5), 1), Ints{9});
+  auto marked = answer(from(tree, 1, 5), 1);
+  marked.tos |= wire::ecn::ce;
+  const auto sent = feed(marked, Ints{9});
   EXPECT_EQ(ports_of(sent, wire::PanamaKind::result), (Ports{0, 1, 2}));
   expect_drop(answer(from(tree, 2, 5), 2), drop::duplicate);
+  EXPECT_EQ(harness->figure("answers_total"), 1u);
+  EXPECT_EQ(figure_of(engine->trees()[0], "results_total"), 1u);
+  EXPECT_EQ(figure_of(engine->trees()[0], "results_congested_total"), 0u) << "it is an answer";
 }
 
 // The switch began with a repeat, as if it had been restarted: what it has let go of somebody may
