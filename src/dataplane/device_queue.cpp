@@ -19,12 +19,14 @@ void DeviceQueue::pause(bool paused) {
   }
 }
 
-std::size_t DeviceQueue::receive(PacketPool& pool, PortIndex ingress, PacketList& out) {
+std::size_t DeviceQueue::receive(PacketPool& pool, PortIndex ingress, PacketList& out,
+                                 std::size_t most) {
   if (paused_) {
     return 0;
   }
   std::array<rte_mbuf*, burst> mbufs;
-  const auto count = rte_eth_rx_burst(port_, queue_, mbufs.data(), burst);
+  const auto count = rte_eth_rx_burst(
+      port_, queue_, mbufs.data(), static_cast<std::uint16_t>(std::min<std::size_t>(most, burst)));
   // The driver has written the mbufs, but not what lies behind them.
   for (std::uint16_t i = 0; i < count; ++i) {
     __builtin_prefetch(packet_of(mbufs[i]), 1);

@@ -36,8 +36,10 @@ class alignas(64) DeviceQueue {
   // has the queue, only that core calls it.
   void pause(bool paused);
 
-  // Appends up to one burst, owned by `pool` from now on. Returns how many came.
-  std::size_t receive(PacketPool& pool, PortIndex ingress, PacketList& out);
+  // Appends up to `most` packets, a burst if there are so many, owned by `pool` from now on.
+  // Returns how many came.
+  std::size_t receive(PacketPool& pool, PortIndex ingress, PacketList& out,
+                      std::size_t most = burst);
 
   // Returns how many packets transmit() takes at most.
   std::size_t room() const { return sends_ && !paused_ ? burst - waiting_ : 0; }

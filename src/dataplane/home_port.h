@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <utility>
 
@@ -33,13 +35,15 @@ class HomePort {
   // Adds to `ready` what comes from the device, unless it is to wait there or is delayed. Returns
   // false if nothing came.
   bool receive(PacketPool& pool, Time now, PacketList& ready) {
-    if (device_ == nullptr || port_.holds_back()) {
+    const auto most =
+        device_ != nullptr ? std::min<std::size_t>(port_.room(), DeviceQueue::burst) : 0;
+    if (most == 0) {
       port_.hear(now);
       return false;
     }
     PacketList burst;
-    const auto count = device_->receive(pool, place_->port, burst);
-    note_heard(count, now);
+    const auto count = device_->receive(pool, place_->port, burst, most);
+    note_heard(count, most, now);
     if (count > 0) {
       arrive(std::move(burst), now, ready);
     }
@@ -96,8 +100,9 @@ class HomePort {
   // Takes note of how much is known of what the neighbour said, where a burst of `count` came. A
   // device that always has more than a burst is a ring: what was in it at a time is known when as
   // many frames came as it holds.
-  void note_heard(std::size_t count, Time now) {
-    if (count < DeviceQueue::burst) {
+  void note_heard(std::size_t count, std::size_t most, Time now) {
+    // What there is no room for waits in the device, as if it had not come.
+    if (count < most || most < DeviceQueue::burst) {
       port_.hear(now);
       marked_at_ = now;
       since_mark_ = 0;

@@ -32,12 +32,15 @@ struct BufferLimits {
   std::uint64_t xon = 0;   // from here on it is not asked any more
   std::uint64_t class_xoff = 0;
   std::uint64_t class_xon = 0;
-  std::uint64_t stop = 0;    // from here on nothing is taken from the device: we were late
+  // Nothing more is taken from the device than fits: who is late loses nothing. A neighbour that is
+  // silent in time never comes so far.
+  std::uint64_t full = 0;
   std::uint16_t quanta = 0;  // of silence, as they are asked for
   Duration again{};          // between two requests while there is reason for them
   bool lossless = false;
-  Priorities classes{};        // those that are charged, and asked for silence
-  std::uint64_t headroom = 0;  // beyond xoff, for what comes until the neighbour is silent
+  Priorities classes{};           // those that are charged, and asked for silence
+  std::uint64_t headroom = 0;     // beyond xoff, for what comes until the neighbour is silent
+  std::uint32_t frame_bytes = 1;  // of the longest frame
 };
 
 // This is the priority of each codepoint. One that no priority has is of a class that is not

@@ -92,8 +92,8 @@ BufferLimits limits_of(const PortConfig& port, std::uint64_t share) {
   limits.class_xoff =
       std::min(limits.xoff, std::max(least, share / 2 - std::min(share / 2, headroom)));
   limits.class_xon = std::min(limits.xon, limits.class_xoff / 2);
-  const auto burst = burst_frames * frame_bytes_max(port);
-  limits.stop = std::max(limits.xoff, share > burst ? share - burst : 0);
+  limits.frame_bytes = frame_bytes_max(port);
+  limits.full = std::max(share, limits.xoff + limits.frame_bytes);
   set_silence(limits, line_rate(port));
   return limits;
 }

@@ -78,8 +78,8 @@ class Port {
   bool controls_flow() const { return flow_ != nullptr; }
   // Obeys a MAC control frame that came in by this port.
   void obey(const Packet& frame, Time now);
-  // Says whether nothing is to be taken from the device now: what it has is to wait there.
-  bool holds_back() const { return flow_ != nullptr && flow_->holds_back(); }
+  // Returns how many frames may be taken from the device now: what else it has is to wait there.
+  std::size_t room() const { return flow_ != nullptr ? flow_->room() : SIZE_MAX; }
 
   // Without a link nothing leaves: what waits to do so, and what still comes, is dropped and
   // counted. The link is up at first.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 
@@ -30,9 +31,13 @@ class PortFlow {
   Time deadline() const { return speaker_.deadline(); }
   // Notes for how long the neighbour asks for silence, as a MAC control frame says.
   void obey(const wire::Pause& pause, Time now);
-  // More is charged than should ever be: the core was late, and the device is to keep what it has.
-  bool holds_back() const {
-    return limits_.mode != FlowControl::off && buffer().bytes() >= limits_.stop;
+  // Returns how many frames there is room for; the device is to keep what else it has.
+  std::size_t room() const {
+    if (limits_.mode == FlowControl::off) {
+      return SIZE_MAX;
+    }
+    const auto charged = buffer().bytes();
+    return charged < limits_.full ? (limits_.full - charged) / limits_.frame_bytes : 0;
   }
   std::uint64_t charged_bytes() const { return buffer().bytes(); }
   void reset();

@@ -151,6 +151,41 @@ TEST_F(HomePortTest, AnOverloadDoesNotStopWhatLeaves) {
   EXPECT_GT(sent, 100u) << "of 200: the last wait for what the ring may hold";
 }
 
+// What the neighbour goes on to send, though it is asked to be silent, does not stop what leaves
+// either.
+TEST_F(HomePortTest, AShareThatIsFullDoesNotStopWhatLeaves) {
+  std::vector<forwarding::PortConfig> ports(2);
+  for (auto& config : ports) {
+    config.queue.rate_bps = 800'000'000;
+    config.queue.capacity_bytes = 1'000'000;
+    config.flow = {.mode = forwarding::FlowControl::pfc, .reaction = 50us};
+  }
+  std::vector<forwarding::PortBuffer> buffers(2);
+  auto port = home(ports[0]);
+  const auto plan = forwarding::plan_flow_control(ports);
+  port.control_flow({buffers, 0, nullptr}, ports[0], plan);
+  PacketList none;
+  port.receive(pool_, now_, none);
+  buffers[0].charge(0, plan.ports[0].full - plan.ports[0].frame_bytes);  // room for one
+  std::size_t sent = 0;
+  for (int round = 0; round < 2000; ++round) {
+    device_.sent.clear();
+    now_ += 10us;
+    device_.arriving.push_back(frame());
+    PacketList ready;
+    port.receive(pool_, now_, ready);
+    EXPECT_EQ(ready.size(), 1u);
+    ready.clear();
+    if (round % 10 == 0) {
+      port.depart(frames(1), now_);
+    }
+    while (port.send(now_, none)) {
+    }
+    sent += device_.sent.size();
+  }
+  EXPECT_GT(sent, 100u) << "of 200";
+}
+
 TEST_F(HomePortTest, APortAnnouncesWhatComesWhereADescriptorTellsAll) {
   auto port = home();
   EXPECT_FALSE(port.announces()) << "the device has none";

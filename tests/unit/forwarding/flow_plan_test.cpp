@@ -48,6 +48,21 @@ TEST(FlowPlan, HasRoomForABurstOnASlowLine) {
   EXPECT_EQ(plan.ports[0].xoff, (4'000'000 - network_control) * 7 / 8 - 32 * frame);
 }
 
+// A neighbour that takes no longer than it may is never held back: its BFD and its own requests for
+// silence would wait, too.
+TEST(FlowPlan, HoldsNobodyBackWhoIsSilentInTime) {
+  for (const std::uint64_t rate :
+       {10'000'000ull, 100'000'000ull, 200'000'000ull, 1'000'000'000ull, 10'000'000'000ull}) {
+    auto port = lossless_port();
+    port.line_bps = rate;
+    port.flow.reaction = 3ms;
+    port.queue.capacity_bytes = 16'000'000;
+    const auto limits = plan_flow_control(std::vector(2, port)).ports[0];
+    EXPECT_TRUE(limits.lossless) << rate;
+    EXPECT_GE(limits.full - limits.xoff, rate / 8 * 3 / 1000 + 2 * frame) << rate;
+  }
+}
+
 TEST(FlowPlan, SharesTheSmallestQueueAmongThePortsWithFlowControl) {
   auto small = lossless_port();
   small.queue.capacity_bytes = 2'000'000;
@@ -86,7 +101,7 @@ TEST(FlowPlan, HasThresholdsAlsoWhereThereIsNoRoomForThem) {
   EXPECT_FALSE(limits.lossless);
   EXPECT_GE(limits.xoff, 2 * frame);
   EXPECT_LT(limits.xon, limits.xoff);
-  EXPECT_GE(limits.stop, limits.xoff);
+  EXPECT_GE(limits.full, limits.xoff + frame);
 }
 
 TEST(FlowPlan, TakesTheThresholdsThatItIsGiven) {

@@ -55,11 +55,16 @@ TEST_F(PortFlows, SayNothingWithoutAPoolOrABuffer) {
 
 TEST_F(PortFlows, HoldBackWhatIsInTheDeviceWhereTooMuchIsCharged) {
   const auto flow = this->flow();
-  buffers_[0].charge(0, plan_.ports[0].stop - 1);
-  EXPECT_FALSE(flow.holds_back());
+  const auto& limits = plan_.ports[0];
+  buffers_[0].charge(0, limits.full - 3 * limits.frame_bytes + 1);
+  EXPECT_EQ(flow.room(), 2u);
+  buffers_[0].charge(0, 2 * limits.frame_bytes - 1);
+  EXPECT_EQ(flow.room(), 1u);
   buffers_[0].charge(0, 1);
-  EXPECT_TRUE(flow.holds_back());
-  EXPECT_EQ(flow.charged_bytes(), plan_.ports[0].stop);
+  EXPECT_EQ(flow.room(), 0u);
+  EXPECT_EQ(flow.charged_bytes(), limits.full - limits.frame_bytes + 1);
+  buffers_[0].charge(0, limits.frame_bytes);
+  EXPECT_EQ(flow.room(), 0u);
 }
 
 TEST_F(PortFlows, ForgetWhatWasAskedForWhenTheLinkIsCut) {
@@ -78,7 +83,7 @@ TEST_F(PortFlows, ForgetWhatWasAskedForWhenTheLinkIsCut) {
 
 TEST_F(PortFlows, DoNotObeyWhereFlowControlIsOff) {
   auto flow = this->flow();
-  buffers_[0].charge(0, plan_.ports[0].stop);
+  buffers_[0].charge(0, plan_.ports[0].full);
   port_.flow.mode = FlowControl::off;
   plan_.ports[0].mode = FlowControl::off;
   flow.reconfigure(port_, plan_);
@@ -86,7 +91,7 @@ TEST_F(PortFlows, DoNotObeyWhereFlowControlIsOff) {
   pause.quanta.fill(1000);
   flow.obey(pause, start);
   EXPECT_EQ(buffers_[0].silent(0), Time{});
-  EXPECT_FALSE(flow.holds_back());
+  EXPECT_EQ(flow.room(), SIZE_MAX);
   EXPECT_FALSE(flow.speak(start));
 }
 

@@ -137,12 +137,13 @@ class Node {
   bool receive(Time now) {
     PacketList ready;
     for (PortIndex i = 0; i < ports_.size(); ++i) {
-      for (std::size_t n = 0; n < burst && !rings_[i].empty() && !ports_[i].holds_back(); ++n) {
+      for (auto most = std::min<std::size_t>(ports_[i].room(), burst);
+           most > 0 && !rings_[i].empty(); --most) {
         auto frame = rings_[i].pop();
         frame->ingress = i;
         ports_[i].arrive(PacketList(std::move(frame)), now, ready);
       }
-      if (rings_[i].empty() || ports_[i].holds_back()) {
+      if (rings_[i].empty() || ports_[i].room() == 0) {
         ports_[i].hear(now);
       }
     }
@@ -478,7 +479,7 @@ TEST(FlowPlan, LeavesTheHeadroom) {
   EXPECT_EQ(plan.ports[0].xoff, share - 75'000 - 2 * 1514);
   EXPECT_EQ(plan.ports[0].xon, plan.ports[0].xoff / 2);
   EXPECT_EQ(plan.others_bytes, usable - 4 * share);
-  EXPECT_EQ(plan.ports[0].stop, share - 32 * 1514);
+  EXPECT_EQ(plan.ports[0].full, share);
   // The longest possible time of a PAUSE frame, 168 ms.
   EXPECT_EQ(plan.ports[0].quanta, 0xffff);
   EXPECT_EQ(plan.ports[0].again, 10ms);
