@@ -47,7 +47,9 @@ class Settings(unittest.TestCase):
         derived = (self.lab.directory / "star-4.toml").read_text()
         for number in range(1, 5):
             self.assertEqual(derived.count(f"seed = {number}\n"), 1, derived)
-        self.assertEqual(self.reload("--set", "switch.port[tap].mtu=900").returncode, 0)
+        done = self.reload("--set", "switch.port[tap].mtu=900")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("no table is meant by switch.port[tap]", done.stderr)
 
     def test_settings_that_name_no_key_are_refused(self):
         for setting in ("queue", "daemon.cores.first=1", ".=1"):

@@ -31,7 +31,8 @@ class Overrides:
         return dataclasses.replace(self, **changes | {"settings": tuple(keys.values())})
 
 
-def derive(source: pathlib.Path, control: pathlib.Path, overrides: Overrides) -> dict:
+def derive(source: pathlib.Path, control: pathlib.Path, overrides: Overrides, met: set[str]) -> dict:
+    """`met` gets the settings that meant a table."""
     try:
         config = tomllib.loads(source.read_text())
     except (OSError, ValueError) as error:
@@ -48,8 +49,7 @@ def derive(source: pathlib.Path, control: pathlib.Path, overrides: Overrides) ->
         daemon["idle"] = overrides.idle
     for switch in description.tables(config.get("switch")):
         _override_switch(switch, overrides)
-    for setting in overrides.settings:
-        _set(config, setting)
+    met.update(setting for setting in overrides.settings if _set(config, setting))
     return config
 
 
@@ -77,12 +77,31 @@ def _override_switch(switch: dict, overrides: Overrides) -> None:
 _STEP = re.compile(r"(\w+)(?:\[(\w+)\])?")
 
 
-def _set(config: dict, setting: str) -> None:
-    """Sets a key in every table that the path means, and makes the tables in between. `port[mac]` means
-    the ports that have a mac; {n} in the value stands for the number of the table, from 1."""
-    path, equals, text = setting.partition("=")
+def require_tables(met: set[str], overrides: Overrides) -> None:
+    """Refuses a setting that meant no table of any daemon."""
+    for setting in overrides.settings:
+        if setting not in met:
+            path = setting.partition("=")[0].rpartition(".")[0]
+            raise LabError(f"--set {setting}: no table is meant by {path}; the word in brackets is a key "
+                           "that tables have")
+
+
+def _set(config: dict, setting: str) -> bool:
+    """Sets a key in every table that the path means; {n} in the value stands for the number of the table,
+    from 1. Says whether there was one."""
+    path, _, text = setting.partition("=")
+    tables = _meant(config, setting)
+    for number, table in enumerate(tables, 1):
+        table[path.rpartition(".")[2]] = _parsed(text.replace("{n}", str(number)))
+    return bool(tables)
+
+
+def _meant(config: dict, setting: str) -> list[dict]:
+    """Returns the tables whose key is set, and makes those in between. `port[mac]` means the ports that have
+    a mac."""
+    path, equals, _ = setting.partition("=")
     steps = [_STEP.fullmatch(step) for step in path.split(".")]
-    if not equals or not all(steps):
+    if not equals or not all(steps) or steps[-1][2]:
         raise LabError(f"--set {setting}: give KEY=VALUE, as in switch.selection.trees=4")
     tables = [config]
     for name, needed in (step.groups() for step in steps[:-1]):
@@ -92,8 +111,7 @@ def _set(config: dict, setting: str) -> None:
         if not all(isinstance(table, dict) for table in tables):
             raise LabError(f"--set {setting}: '{name}' is not a table")
         tables = [table for table in tables if needed is None or needed in table]
-    for number, table in enumerate(tables, 1):
-        table[steps[-1][1]] = _parsed(text.replace("{n}", str(number)))
+    return tables
 
 
 def _parsed(text: str):

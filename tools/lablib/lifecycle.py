@@ -132,8 +132,10 @@ def _start_guests(lab: Lab, record: dict, build: pathlib.Path,
 
 def _write_configurations(lab: Lab, record: dict, overrides: daemon_config.Overrides) -> list[str]:
     """Writes the configurations of the daemons, and returns warnings about them."""
+    met: set[str] = set()
     configs = {daemon.name: daemon_config.derive(daemon.config, pathlib.Path(record["sockets"][daemon.name]),
-                                                 overrides) for daemon in lab.daemons}
+                                                 overrides, met) for daemon in lab.daemons}
+    daemon_config.require_tables(met, overrides)
     levels.add_seeds(lab, configs)
     for daemon in lab.daemons:
         (state.directory(lab.name) / f"{daemon.name}.toml").write_text(
