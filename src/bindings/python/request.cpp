@@ -90,9 +90,14 @@ bool Posted::wait_for(std::chrono::nanoseconds duration) {
   if (is_of_the_parent()) {
     return true;
   }
-  const std::lock_guard lock(mutex_);
+  const auto until = Clock::now() + duration;
+  const std::unique_lock lock(mutex_, until);
+  if (!lock) {
+    return false;
+  }
   if (result_ == TRIBUTARY_IN_PROGRESS) {
-    note(tributary_wait_for(&request_, static_cast<std::uint64_t>(duration.count())));
+    const auto left = std::max(until - Clock::now(), Clock::duration::zero());
+    note(tributary_wait_for(&request_, static_cast<std::uint64_t>(left.count())));
   }
   return result_ != TRIBUTARY_IN_PROGRESS;
 }
@@ -117,22 +122,34 @@ Posted* Posted::first_failed(const std::vector<Posted*>& posted) {
   return nullptr;
 }
 
-// Other threads may wait for the same requests: all lock in one order.
+// Those for which other threads wait are left out: what these learn is seen the next time.
 Posted* Posted::wait_any(std::vector<Posted*> posted, std::chrono::nanoseconds duration) {
+  const auto until = Clock::now() + duration;
   std::ranges::sort(posted, std::less<>());
   posted.erase(std::unique(posted.begin(), posted.end()), posted.end());
   const auto parents = std::ranges::find_if(posted, &Posted::is_of_the_parent);
   if (parents != posted.end()) {
     return *parents;
   }
-  std::vector<std::unique_lock<std::mutex>> locks;
+  std::vector<std::unique_lock<std::timed_mutex>> locks;
+  std::vector<Posted*> locked;
   std::vector<tributary_request*> requests;
   for (auto* const one : posted) {
-    locks.emplace_back(one->mutex_);
+    std::unique_lock lock(one->mutex_, std::try_to_lock);
+    if (!lock) {
+      continue;
+    }
     if (one->result_ != TRIBUTARY_IN_PROGRESS) {
       return one;
     }
+    locks.push_back(std::move(lock));
+    locked.push_back(one);
     requests.push_back(one->request_);
+  }
+  if (locked.empty()) {
+    auto& first = *posted.front();
+    const std::unique_lock lock(first.mutex_, until);
+    return lock && first.result_ != TRIBUTARY_IN_PROGRESS ? &first : nullptr;
   }
   std::size_t index = 0;
   const auto result = tributary_wait_any_for(requests.data(), requests.size(), &index,
@@ -141,11 +158,11 @@ Posted* Posted::wait_any(std::vector<Posted*> posted, std::chrono::nanoseconds d
     if (result == TRIBUTARY_IN_PROGRESS) {
       return nullptr;
     }
-    return first_failed(posted);  // one of them cannot be waited for, and the others can
+    return first_failed(locked);  // one of them cannot be waited for, and the others can
   }
-  posted[index]->request_ = nullptr;
-  posted[index]->note(result);
-  return posted[index];
+  locked[index]->request_ = nullptr;
+  locked[index]->note(result);
+  return locked[index];
 }
 
 void Posted::check() const {

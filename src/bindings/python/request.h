@@ -26,7 +26,8 @@ class Posted {
   Posted& operator=(const Posted&) = delete;
   ~Posted() { tributary_request_free(&request_); }
 
-  // Returns whether it has ended, by then. Is called without the GIL.
+  // Returns whether it is known to have ended, by then: another thread may wait for it and learn
+  // that first. Is called without the GIL.
   bool wait_for(std::chrono::nanoseconds duration);
   void set_deadline(std::chrono::nanoseconds from_now);
   // Returns the first of them that has ended, by then, or null. Is called without the GIL.
@@ -43,7 +44,7 @@ class Posted {
   static Posted* first_failed(const std::vector<Posted*>& posted);
 
   const pid_t process_ = ::getpid();
-  std::mutex mutex_;
+  std::timed_mutex mutex_;  // of whoever waits for it
   tributary_request* request_;
   tributary_result result_ = TRIBUTARY_IN_PROGRESS;
   std::string message_;
