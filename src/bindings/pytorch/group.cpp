@@ -65,6 +65,7 @@ void Group::close() {
   }
   completions_.reset();
   watch_.reset();
+  const std::unique_lock nobody_asks(communicator_in_use_);
   communicator_.close();
 }
 
@@ -74,9 +75,14 @@ std::string Group::algorithm() {
   return tributary_comm_algorithm(communicator_.get());
 }
 
+// The answer comes when the collective that is under way has ended, and others are posted
+// meanwhile.
 std::uint64_t Group::statistic(const std::string& name) {
-  const std::lock_guard lock(mutex_);
-  TORCH_CHECK(!closed_, "the process group is closed");
+  const std::shared_lock asks(communicator_in_use_);
+  {
+    const std::lock_guard lock(mutex_);
+    TORCH_CHECK(!closed_, "the process group is closed");
+  }
   std::uint64_t value = 0;
   const auto result = tributary_comm_statistic(communicator_.get(), name.c_str(), &value);
   TORCH_CHECK(result == TRIBUTARY_SUCCESS, failure_text(result));

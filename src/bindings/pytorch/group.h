@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <shared_mutex>
 #include <string>
 #include <vector>
 
@@ -75,7 +76,8 @@ class Group : public GroupBase {
 
   c10::intrusive_ptr<GroupBase> rest_;
   std::mutex mutex_;
-  bool closed_ = false;  // after closing nothing is posted
+  bool closed_ = false;                    // after closing nothing is posted
+  std::shared_mutex communicator_in_use_;  // shared by who asks it for figures
   Communicator communicator_;
   std::unique_ptr<Completions> completions_;
   std::unique_ptr<Watch> watch_;  // null: there is nobody else

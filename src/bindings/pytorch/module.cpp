@@ -63,7 +63,7 @@ PYBIND11_MODULE(_torch, module) {
            "store"_a, "rank"_a, "size"_a, "is_part"_a, "variables"_a, "rest"_a,
            py::call_guard<py::gil_scoped_release>())
       .def("close", &Group::close, py::call_guard<py::gil_scoped_release>())
-      .def("algorithm", &Group::algorithm)
+      .def("algorithm", &Group::algorithm, py::call_guard<py::gil_scoped_release>())
       .def("statistics", &Group::statistic, "name"_a, py::call_guard<py::gil_scoped_release>());
   py::class_<ClosableWatch>(module, "Watch")
       .def(py::init<c10::intrusive_ptr<GroupBase>, std::function<void()>>(), "connections"_a,
