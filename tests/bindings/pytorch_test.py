@@ -8,6 +8,7 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 import time
 import unittest
 
@@ -446,10 +447,38 @@ def left_in_disorder() -> None:
         dist.all_reduce(torch.ones(COUNT), async_op=True)
 
 
+def sketches_left_in_disorder() -> None:
+    """Neither do sketches, which another thread waits for."""
+    start(timeout=datetime.timedelta(minutes=20))
+    import tributary.torch
+    hook = tributary.torch.sketch_hook()
+    if dist.get_rank() == 0:
+        hook(None, Bucket())
+    else:
+        raised(lambda: dist.recv(torch.zeros(1), src=0), "")  # ends with rank 0's process
+
+
+def figures_keep_nobody() -> None:
+    """Rank 1 comes to the first sum when rank 0 has posted the second one, while a thread asks for figures."""
+    start(timeout=datetime.timedelta(seconds=60))
+    rank = dist.get_rank()
+    if rank == 1:
+        dist.recv(torch.zeros(1), src=0)
+    first = dist.all_reduce(torch.ones(COUNT), async_op=True)
+    if rank == 0:
+        threading.Thread(target=carried, daemon=True).start()
+        time.sleep(0.5)
+    second = dist.all_reduce(torch.ones(COUNT), async_op=True)
+    if rank == 0:
+        dist.send(torch.zeros(1), dst=1)
+    first.wait()
+    second.wait()
+
+
 CASES = {function.__name__: function for function in (
     reductions, layouts, inference, own_name_is_a_loopback_address, other_collectives, several_in_flight,
     groups, ddp, hooks, loose_training, refused_loose_training, a_rank_dies, late_ranks_time_out,
-    late_sketches_time_out, refused, left_in_disorder)}
+    late_sketches_time_out, refused, left_in_disorder, sketches_left_in_disorder, figures_keep_nobody)}
 SIZES = {"groups": 4}
 
 

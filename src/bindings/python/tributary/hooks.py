@@ -1,9 +1,27 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Communication hooks of DistributedDataParallel, without PyTorch; tributary.torch has them for its groups."""
 
-from concurrent.futures import ThreadPoolExecutor
+import os
+import threading
+import weakref
+from concurrent.futures import ThreadPoolExecutor, wait
 
 from ._core import Sketch
+
+_PATIENCE_S = 2  # at the end of a script
+
+
+def _end_with_the_script(communicator, pending: set) -> None:
+    """A script that ends does not wait for sums to which other ranks do not come: its threads wait for them."""
+    process, known = os.getpid(), weakref.ref(communicator)
+
+    def give_up() -> None:
+        if os.getpid() == process and wait(list(pending), timeout=_PATIENCE_S).not_done:
+            if (communicator := known()) is not None:
+                communicator.abort()
+
+    # Functions of atexit run when the threads have ended; this one runs before they are waited for.
+    threading._register_atexit(give_up)
 
 
 def _parts(bucket, low_rank: int) -> list[tuple[int, int, int]]:
@@ -40,6 +58,8 @@ def sketch_hook(communicator, future, *, bits: int = 8, feedback: bool = True, l
     kept = {}  # by the bucket's index: its parameters, and its parts with their sketches
     # Of DDP's hooks none may wait, and futures end by whoever does.
     waiter = ThreadPoolExecutor(1, "tributary-sketches")
+    pending = set()
+    _end_with_the_script(communicator, pending)
 
     def sketch_of(count: int, columns: int) -> Sketch:
         if columns == 1:
@@ -79,7 +99,9 @@ def sketch_hook(communicator, future, *, bits: int = 8, feedback: bool = True, l
         requests = [communicator.isketched_allreduce(vector[part], sketch)
                     for part, sketch in sketches_of(bucket, vector.size)]
         averaged = future()
-        waiter.submit(finish, requests, gradients, averaged)
+        finishing = waiter.submit(finish, requests, gradients, averaged)
+        pending.add(finishing)
+        finishing.add_done_callback(pending.discard)
         return averaged
 
     return sketched
