@@ -35,6 +35,10 @@ struct Kind {
   wire::Operator op;
 };
 
+// No communicator has this type: a call of it is refused, and counted as others count theirs, so
+// that the next one is not taken for it.
+constexpr auto no_type = wire::ElementType{255};
+
 // Returns what the communicator can look at. Whether the type has the operator is for the
 // communicator to say, which is in step with the other ranks then.
 Result<Kind> kind_of(tributary_type type, int op) {
@@ -61,26 +65,46 @@ Task task_of(std::function<Result<void>(Communicator&)> run) {
   return {std::nullopt, std::move(run)};
 }
 
+// Has the communicator refuse a call that it cannot look at; the caller is told why.
+template <typename Refuse>
+Task refused_task(const Error& why, Refuse refuse) {
+  return task_of([=](Communicator& by) -> Result<void> {
+    (void)refuse(by);
+    return tl::make_unexpected(why);
+  });
+}
+
 Result<Task> allreduce_task(const void* in, void* out, std::size_t count, tributary_type type,
                             tributary_operator op) {
-  return kind_of(type, op).map([=](const Kind& kind) {
-    return task_of(host::call_of(Collective::allreduce, in, out, count, kind.type, kind.op));
-  });
+  const auto kind = kind_of(type, op);
+  if (!kind) {
+    return refused_task(kind.error(), [=](Communicator& by) {
+      return by.allreduce(in, out, count, no_type, wire::Operator::sum);
+    });
+  }
+  return task_of(host::call_of(Collective::allreduce, in, out, count, kind->type, kind->op));
 }
 
 Result<Task> reduce_task(const void* in, void* out, std::size_t count, tributary_type type,
                          tributary_operator op, std::uint32_t root) {
-  return kind_of(type, op).map([=](const Kind& kind) {
-    return task_of(host::call_of(Collective::reduce, in, out, count, kind.type, kind.op, root));
-  });
+  const auto kind = kind_of(type, op);
+  if (!kind) {
+    return refused_task(kind.error(), [=](Communicator& by) {
+      return by.reduce(in, out, count, no_type, wire::Operator::sum, root);
+    });
+  }
+  return task_of(host::call_of(Collective::reduce, in, out, count, kind->type, kind->op, root));
 }
 
 Result<Task> broadcast_task(void* inout, std::size_t count, tributary_type type,
                             std::uint32_t root) {
-  return kind_of(type).map([=](const Kind& kind) {
-    return task_of(
-        host::call_of(Collective::broadcast, inout, inout, count, kind.type, kind.op, root));
-  });
+  const auto kind = kind_of(type);
+  if (!kind) {
+    return refused_task(
+        kind.error(), [=](Communicator& by) { return by.broadcast(inout, count, no_type, root); });
+  }
+  return task_of(
+      host::call_of(Collective::broadcast, inout, inout, count, kind->type, kind->op, root));
 }
 
 Result<Task> barrier_task() {
@@ -88,17 +112,22 @@ Result<Task> barrier_task() {
 }
 
 Result<Task> allgather_task(const void* in, void* out, std::size_t count, tributary_type type) {
-  return kind_of(type).map([=](const Kind& kind) {
-    return task_of([=](Communicator& by) { return by.allgather(in, out, count, kind.type); });
-  });
+  const auto kind = kind_of(type);
+  const auto by_type = [=](wire::ElementType known) {
+    return [=](Communicator& by) { return by.allgather(in, out, count, known); };
+  };
+  return kind ? task_of(by_type(kind->type)) : refused_task(kind.error(), by_type(no_type));
 }
 
 Result<Task> reduce_scatter_task(const void* in, void* out, std::size_t count, tributary_type type,
                                  tributary_operator op) {
-  return kind_of(type, op).map([=](const Kind& kind) {
-    return task_of(
-        [=](Communicator& by) { return by.reduce_scatter(in, out, count, kind.type, kind.op); });
-  });
+  const auto kind = kind_of(type, op);
+  const auto by_kind = [=](Kind known) {
+    return
+        [=](Communicator& by) { return by.reduce_scatter(in, out, count, known.type, known.op); };
+  };
+  return kind ? task_of(by_kind(*kind))
+              : refused_task(kind.error(), by_kind({no_type, wire::Operator::sum}));
 }
 
 Result<Task> sketched_task(const float* in, float* out, std::size_t count,

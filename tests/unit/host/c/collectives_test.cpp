@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -9,6 +10,7 @@
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -239,6 +241,46 @@ TEST(CCollectives, WhatOneRankRefusesIsNoLaterOne) {
     const auto op = tributary_comm_rank(comm) == 0 ? TRIBUTARY_BIT_AND : TRIBUTARY_SUM;
     EXPECT_NE(tributary_allreduce(comm, &value, &value, 1, TRIBUTARY_F32, op), TRIBUTARY_SUCCESS);
     EXPECT_NE(tributary_barrier(comm), TRIBUTARY_SUCCESS) << "over the ring that is all";
+  });
+}
+
+// Nothing knows how long elements of such a type are.
+TEST(CCollectives, ACallOfNoTypeIsNoLaterOneEither) {
+  run_c_world(2, [](tributary_comm* comm) {
+    float value = 1;
+    if (tributary_comm_rank(comm) == 1) {
+      for (const auto& [type, op] : {std::pair{18, int{TRIBUTARY_SUM}}, {0, 300}}) {
+        EXPECT_EQ(tributary_allreduce(comm, &value, &value, 1, static_cast<tributary_type>(type),
+                                      static_cast<tributary_operator>(op)),
+                  TRIBUTARY_INVALID_ARGUMENT);
+      }
+    }
+    EXPECT_NE(tributary_allreduce(comm, &value, &value, 1, TRIBUTARY_F32, TRIBUTARY_SUM),
+              TRIBUTARY_SUCCESS);
+  });
+}
+
+TEST(CCollectives, APostedCallOfNoTypeEndsWithTheError) {
+  run_c_world(2, [](tributary_comm* comm) {
+    const auto none = static_cast<tributary_type>(18);
+    float value = 1;
+    std::array<float, 2> all{};
+    std::array<tributary_request*, 5> posted{};
+    EXPECT_EQ(tributary_iallreduce(comm, &value, &value, 1, none, TRIBUTARY_SUM, &posted[0]),
+              TRIBUTARY_SUCCESS);
+    EXPECT_EQ(tributary_ireduce(comm, &value, &value, 1, none, TRIBUTARY_SUM, 0, &posted[1]),
+              TRIBUTARY_SUCCESS);
+    EXPECT_EQ(tributary_ibroadcast(comm, &value, 1, none, 0, &posted[2]), TRIBUTARY_SUCCESS);
+    EXPECT_EQ(tributary_iallgather(comm, &value, all.data(), 1, none, &posted[3]),
+              TRIBUTARY_SUCCESS);
+    EXPECT_EQ(
+        tributary_ireduce_scatter(comm, all.data(), &value, 1, none, TRIBUTARY_SUM, &posted[4]),
+        TRIBUTARY_SUCCESS);
+    for (auto& request : posted) {
+      EXPECT_EQ(tributary_wait(&request), TRIBUTARY_INVALID_ARGUMENT);
+      EXPECT_STREQ(tributary_last_error(), "there is no element type 18");
+    }
+    EXPECT_EQ(tributary_barrier(comm), TRIBUTARY_SUCCESS) << "all ranks counted them";
   });
 }
 
