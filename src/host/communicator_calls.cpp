@@ -75,12 +75,15 @@ Result<void> Communicator::State::run_in_manner(By by, const Call& call,
                                              : run_whole(by, call, until);
 }
 
-// Returns the outcome of a call whose deadline has passed before its turn.
+// Returns the outcome of a call whose deadline has passed before its turn. The collective before it
+// is still the last one: others may need this rank for its result.
 Result<void> Communicator::State::not_begun(std::string_view collective) {
-  return outcome_of<void>(
-      fail(Error::Code::timeout, std::string(collective) +
-                                     " was not begun by the deadline of its request: what was "
-                                     "posted before it took until then"));
+  if (aborted) {
+    return fail_as_aborted();
+  }
+  return fail(Error::Code::timeout, std::string(collective) +
+                                        " was not begun by the deadline of its request: what was "
+                                        "posted before it took until then");
 }
 
 Result<void> Communicator::State::run_whole(By by, const Call& call, const host::Deadline& until) {

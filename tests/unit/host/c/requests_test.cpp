@@ -232,6 +232,25 @@ TEST(CRequestDeadlines, GivenUpByOneRankBeforeItsTurnIsNoLaterOne) {
   });
 }
 
+// The collective before it is the last one, for whose result the others may still ask.
+TEST(CRequestDeadlines, WhatWasNeverBegunHasNoRankLeaveBeforeTheOthers) {
+  constexpr std::uint32_t ranks = 3;
+  std::atomic<std::uint32_t> arrived = 0;
+  const auto give_up_a_barrier = [&](tributary_comm* comm) {
+    std::int32_t value = 1;
+    EXPECT_EQ(sum_up(comm, value), TRIBUTARY_SUCCESS) << tributary_last_error();
+    tributary_request* request = nullptr;
+    ASSERT_EQ(tributary_group_begin(comm), TRIBUTARY_SUCCESS);
+    ASSERT_EQ(tributary_ibarrier(comm, &request), TRIBUTARY_SUCCESS);
+    ASSERT_EQ(tributary_request_deadline(request, 0), TRIBUTARY_SUCCESS);
+    ASSERT_EQ(tributary_group_end(comm), TRIBUTARY_SUCCESS);
+    EXPECT_EQ(tributary_wait(&request), TRIBUTARY_TIMEOUT);
+    std::this_thread::sleep_for(tributary_comm_rank(comm) * 200ms);
+    ++arrived;
+  };
+  run_c_world(ranks, give_up_a_barrier, use_canary, [&] { EXPECT_EQ(arrived.load(), ranks); });
+}
+
 TEST(CRequestDeadlines, OfOneAreThoseOfAllThatTravelWithIt) {
   run_c_world(2, [](tributary_comm* comm) {
     std::array<std::int32_t, 3> values{1, 2, 3};

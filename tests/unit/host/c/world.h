@@ -73,9 +73,11 @@ class Gatherers {
   std::vector<std::byte> all_;
 };
 
-// `change` changes each rank's options.
-inline void run_c_world(std::uint32_t ranks, const std::function<void(tributary_comm*)>& body,
-                        const std::function<void(tributary_options*)>& change = {}) {
+// `change` changes each rank's options, and `after` is called when a rank's communicator is gone.
+inline void run_c_world(
+    std::uint32_t ranks, const std::function<void(tributary_comm*)>& body,
+    const std::function<void(tributary_options*)>& change = {},
+    const std::function<void()>& after = [] {}) {
   Gatherers meeting(ranks);
   run_ranks(ranks, [&](std::uint32_t rank) {
     Gatherers::Seat seat{&meeting, rank};
@@ -88,8 +90,11 @@ inline void run_c_world(std::uint32_t ranks, const std::function<void(tributary_
         tributary_comm_create_with(&comm, options.get(), rank, ranks, Gatherers::allgather, &seat),
         TRIBUTARY_SUCCESS)
         << tributary_last_error();
-    const CComm owner(comm);
-    body(comm);
+    {
+      const CComm owner(comm);
+      body(comm);
+    }
+    after();
   });
 }
 
