@@ -186,13 +186,16 @@ void Communicator::leave_out(const Call& call) {
   state_->skip(state_->means_for(call), call);
 }
 void Communicator::leave_out_gather(const Call& call) {
-  state_->skip(state_->means_for_gather(call), call);
+  state_->skip(state_->means_for_gather(call.buffers.count), call);
 }
-Result<void> Communicator::run_gather(const Call& call) {
-  return state_->run_counted(state_->means_for_gather(call), call);
+Result<void> Communicator::run_gather(const Call& call, std::size_t elements) {
+  const auto by = state_->means_for_gather(elements);
+  const auto able = state_->means_able(Call{Collective::barrier, {}, 0});
+  return state_->run_counted(by, call, by != able);
 }
 Result<void> Communicator::run_with_all(const Call& call) {
-  return state_->run_counted(state_->means_for_all(call), call);
+  const auto by = state_->means_for_all(call);
+  return state_->run_counted(by, call, state_->is_by_plan(by, call));
 }
 Result<void> Communicator::check_with_all(const Call& call) const {
   return state_->accept(state_->means_for_all(call), call);

@@ -265,10 +265,10 @@ class Communicator {
   Result<void> run_within(const host::Call& call, const host::Deadline& until);
   // Keeps this rank in step with the others, as if it had refused the call.
   void leave_out(const host::Call& call);
-  // The same of a gather. All ranks choose its way alike, also one that refuses it and does not
-  // know its bytes.
+  // The same of a gather, of so many elements of all ranks together. All choose its way alike, also
+  // one that refuses it and does not know its bytes.
   void leave_out_gather(const host::Call& call);
-  Result<void> run_gather(const host::Call& call);
+  Result<void> run_gather(const host::Call& call, std::size_t elements);
 
   friend class CollectiveQueue;
   friend class GradientExchange;

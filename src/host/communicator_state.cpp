@@ -121,17 +121,18 @@ Result<void> Communicator::State::run_recorded(By by, const Call& call) {
 }
 
 Result<void> Communicator::State::run(const Call& call) {
-  return run_counted(means_for(call), call);
+  const auto by = means_for(call);
+  return run_counted(by, call, is_by_plan(by, call));
 }
 
-Result<void> Communicator::State::run_counted(By by, const Call& call) {
+Result<void> Communicator::State::run_counted(By by, const Call& call, bool by_plan) {
   auto done = run_recorded(by, call);
   if (!is_alone()) {
     const bool needs_order = manner_of(call) == Manner::by_ring;
     const auto what = needs_order                 ? "products of floats that are to be reproducible"
                       : host::needs_handler(call) ? "handlers"
                                                   : name(call);
-    count(by, what, done.has_value(), is_by_plan(by, call));
+    count(by, what, done.has_value(), by_plan);
   }
   return done;
 }
@@ -190,9 +191,13 @@ By Communicator::State::means_able(const Call& call) const {
 bool Communicator::State::hosts_are_faster(const Call& call) const {
   const bool is_alike =
       call.collective == Collective::allreduce || call.collective == Collective::barrier;
-  return is_alike && !host::needs_handler(call) && host::is_countable(call.buffers) &&
+  // Of a call that this rank refuses the others know the bytes: most elements have four.
+  const auto bytes = host::is_countable(call.buffers)
+                         ? call.buffers.bytes()
+                         : host::countable(call).buffers.count * sizeof(float);
+  return is_alike && !host::needs_handler(call) &&
          (options.reproducible || !carrier || !carrier->orders(call.buffers)) &&
-         plan.by_hosts(call.buffers.bytes());
+         plan.by_hosts(bytes);
 }
 
 By Communicator::State::means_for(const Call& call) const {
@@ -201,12 +206,15 @@ By Communicator::State::means_for(const Call& call) const {
 
 // Where sums may lack ranks, it goes by what leaves nobody out.
 By Communicator::State::means_for_all(const Call& call) const {
-  return may_lack_ranks() ? means_for_gather(call) : means_for(call);
+  return may_lack_ranks() ? means_for_gather(call.buffers.count) : means_for(call);
 }
 
-// What carries a barrier leaves nobody out, and carries vectors of any length.
-By Communicator::State::means_for_gather(const Call& call) const {
-  return hosts_are_faster(call) ? By::ring : means_able(Call{Collective::barrier, {}, 0});
+// What carries a barrier leaves nobody out, and carries vectors of any length. The plan is asked
+// about elements of a usual size: a rank that refuses a gather knows how many there are, but not
+// their bytes.
+By Communicator::State::means_for_gather(std::size_t elements) const {
+  const bool hosts_are_faster = plan.by_hosts(elements * sizeof(float));
+  return hosts_are_faster ? By::ring : means_able(Call{Collective::barrier, {}, 0});
 }
 
 // Tells whether the ring has the call because it is faster, though the carrier could carry it.

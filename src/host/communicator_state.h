@@ -91,7 +91,8 @@ struct Communicator::State {
   void notify(host::LogLevel level, const std::string& line) const;
   void tell(const std::string& line) const;
   Result<void> run(const host::Call& call);
-  Result<void> run_counted(host::By by, const host::Call& call);
+  // `by_plan`: the ring has it because it is faster, though the carrier could carry it.
+  Result<void> run_counted(host::By by, const host::Call& call, bool by_plan);
   Result<void> run_recorded(host::By by, const host::Call& call);
   bool may_tune() const;
   bool may_lack_ranks() const;
@@ -99,7 +100,7 @@ struct Communicator::State {
   host::By means_able(const host::Call& call) const;
   host::By means_for(const host::Call& call) const;
   host::By means_for_all(const host::Call& call) const;
-  host::By means_for_gather(const host::Call& call) const;
+  host::By means_for_gather(std::size_t elements) const;
   bool is_by_plan(host::By by, const host::Call& call) const;
   Figures general_figures() const;
   host::exact::Manner manner_of(const host::Call& call) const;

@@ -66,7 +66,7 @@ Result<void> Communicator::allgather(const void* in, void* out, std::size_t coun
     std::memset(place + before + mine, 0, call.buffers.count - before - mine);
     call.buffers.in = call.buffers.out = place;
   }
-  return run_gather(call);
+  return run_gather(call, *all);
 }
 
 Result<void> Communicator::reduce_scatter(const void* in, void* out, std::size_t count,
