@@ -277,6 +277,9 @@ struct CommandLine {
 // What failed before the last buffer is only to be seen on the stream.
 int finish(ExitCode code) {
   const bool is_written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
+  if (!is_written) {
+    std::fputs("tributaryctl: cannot write all of the answer to standard output\n", stderr);
+  }
   return static_cast<int>(is_written ? code : ExitCode::failed);
 }
 

@@ -61,6 +61,8 @@ tl::unexpected<CallError> relay_error(const std::string& host, int status) {
       return call_error(Kind::no_daemon, "no daemon serves the socket" + at);
     case 4:
       return call_error(Kind::denied, "not allowed to use the socket" + at);
+    case 5:
+      return call_error(Kind::timeout, "the daemon" + at + " takes no more connections");
     case 127:
       return call_error(Kind::failed, "there is no tributaryctl" + at + "; install it");
     case 255:

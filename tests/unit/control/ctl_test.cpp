@@ -66,6 +66,13 @@ TEST_F(CtlTest, tables_are_aligned) {
             "leaf1   10.1.1.2  02:00:00:00:00:02  h1    reachable  3.0 s\n");
 }
 
+TEST_F(CtlTest, an_answer_that_cannot_be_written_is_no_success) {
+  start();
+  const Ran full = run("arp 2>&1 >/dev/full #");
+  EXPECT_EQ(full.code, 1);
+  EXPECT_THAT(full.output, HasSubstr("cannot write all of the answer"));
+}
+
 TEST_F(CtlTest, vlan_shows_the_interfaces_of_the_router) {
   start();
   EXPECT_EQ(run("vlan").output,

@@ -756,6 +756,9 @@ TEST_F(SshTest, what_fails_there_is_told_apart) {
   EXPECT_THAT(run("fabric plan " + path, "TRIBUTARY_SSH='exit 127;' ").output,
               HasSubstr("there is no tributaryctl on root@leaf1"));
   EXPECT_EQ(run("--timeout 0.2 fabric plan " + path, "TRIBUTARY_SSH='sleep 60 #' ").code, 5);
+  const auto busy = run("fabric plan " + path, "TRIBUTARY_SSH='exit 5;' ");
+  EXPECT_EQ(busy.code, 5);
+  EXPECT_THAT(busy.output, HasSubstr("takes no more connections"));
 }
 
 }  // namespace
