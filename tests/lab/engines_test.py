@@ -8,7 +8,7 @@ from experiment_case import ExperimentCase
 
 
 class Engines(ExperimentCase):
-    limit_s = 8 * support.PATIENCE_S  # every engine has its turn
+    limit_s = 13 * support.PATIENCE_S  # every engine has its turn
 
     def test_engines(self):
         page = self.output / "engines.md"
