@@ -227,16 +227,8 @@ void NetReduceEngine::begin_ordinary(Incoming in, const Burst& burst) {
 
 void NetReduceEngine::follow(Incoming in, const Burst& burst) {
   const auto sender = sender_of(in.roce);
-  // The rest of a message that no aggregator has any more would pass without its sum.
-  if (const auto past = past_sender_of(in.roce, burst.now);
-      past.ring != nullptr && may_be_gradient(in.roce, past.ring->config().mtu)) {
-    return burst.actions.drop(std::move(in.packet), drop::stale_run);
-  }
-  if (sender.ring == nullptr && is_suspect(in.roce, burst.now)) {
-    return burst.actions.drop(std::move(in.packet), drop::first_lost);
-  }
   if (sender.ring == nullptr) {
-    return pass(std::move(in.packet), in.frame, burst);
+    return follow_nobody(in, burst);
   }
   auto& connection = sender.ring->connection(sender.rank);
   const auto place = connection.find(in.roce.psn());
@@ -259,6 +251,18 @@ void NetReduceEngine::follow(Incoming in, const Burst& burst) {
   }
   connection.touch(burst.now);
   aggregate(in, {ring, sender.rank, *place.message, place.offset, *headers_icrc}, burst);
+}
+
+void NetReduceEngine::follow_nobody(Incoming in, const Burst& burst) {
+  // The rest of a message that no aggregator has any more would pass without its sum.
+  if (const auto past = past_sender_of(in.roce, burst.now);
+      past.ring != nullptr && may_be_gradient(in.roce, past.ring->config().mtu)) {
+    return burst.actions.drop(std::move(in.packet), drop::stale_run);
+  }
+  if (is_suspect(in.roce, burst.now)) {
+    return burst.actions.drop(std::move(in.packet), drop::first_lost);
+  }
+  pass(std::move(in.packet), in.frame, burst);
 }
 
 // The receiver would say at once what it lacks, if it saw that something is missing. It may see the

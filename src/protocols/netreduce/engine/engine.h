@@ -70,6 +70,8 @@ class NetReduceEngine final : public engine::Engine {
   void begin_ordinary(Incoming in, const Burst& burst);
   // Takes any packet that is not the first of its message.
   void follow(Incoming in, const Burst& burst);
+  // Does the same with one of a connection that is nobody's in a run that goes on.
+  void follow_nobody(Incoming in, const Burst& burst);
 
   // Drops a packet whose message's first one did not come by here: it is in no sum, and must not
   // arrive. Where it can, it provokes a NAK with it.
