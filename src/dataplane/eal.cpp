@@ -10,6 +10,7 @@
 #include <rte_errno.h>
 
 #include "control/cores.h"
+#include "dataplane/driver_files.h"
 #include "dataplane/eal_arguments.h"
 #include "dataplane/log.h"
 
@@ -40,12 +41,19 @@ tl::expected<std::unique_ptr<Eal>, std::string> Eal::start(const control::Daemon
   }
   redirect_eal_log();
   auto arguments = eal_arguments(config, memory, cpus, std::to_string(getpid()));
+  const auto drivers = driver_files(config, RTE_EAL_PMD_PATH);
+  for (const auto& file : drivers) {
+    arguments.insert(arguments.end(), {"-d", file});
+  }
   std::vector<char*> argv;
   argv.reserve(arguments.size() + 1);
   for (auto& argument : arguments) {
     argv.push_back(argument.data());
   }
   argv.push_back(nullptr);
+  if (!drivers.empty()) {
+    hide_once(RTE_EAL_PMD_PATH);
+  }
   const bool initialised = rte_eal_init(static_cast<int>(arguments.size()), argv.data()) >= 0;
   const int error = rte_errno;
   // Nothing lives in it without shared configuration, and nobody removes it after SIGKILL.
