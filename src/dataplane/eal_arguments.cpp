@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "dataplane/eal_arguments.h"
 
-#include <algorithm>
 #include <cstddef>
 
 namespace tributary::dataplane {
@@ -17,15 +16,6 @@ std::vector<std::string> pci_addresses(const control::DaemonConfig& config) {
     }
   }
   return addresses;
-}
-
-bool shares_its_memory(const control::DaemonConfig& config) {
-  return std::any_of(
-      config.switches.begin(), config.switches.end(), [](const control::SwitchSection& section) {
-        return std::any_of(section.devices.begin(), section.devices.end(), [](const auto& device) {
-          return std::holds_alternative<control::VirtioUserDevice>(device);
-        });
-      });
 }
 
 std::string lcore_map(const std::vector<unsigned>& cores,
@@ -56,7 +46,7 @@ std::vector<std::string> eal_arguments(const control::DaemonConfig& config,
                                         "--log-level=*:notice"};
   if (memory.hugepages) {
     arguments.push_back("--in-memory");
-    if (shares_its_memory(config)) {
+    if (memory.shared) {
       // A vhost-user backend maps at most eight files, and each huge page would be one.
       arguments.push_back("--single-file-segments");
     }

@@ -9,6 +9,8 @@
 #include <rte_lcore.h>
 #include <rte_mempool.h>
 
+#include "dataplane/transparent_pages.h"
+
 namespace tributary::dataplane {
 namespace {
 
@@ -22,6 +24,34 @@ void initialise_packet(rte_mempool* /*mempool*/, void* /*argument*/, void* objec
   auto* packet = new (packet_of(mbuf)) Packet{};
   packet->buffer = static_cast<std::byte*>(mbuf->buf_addr);
   packet->capacity = mbuf->buf_len;
+}
+
+void unmap(rte_mempool_memhdr* memory, void* /*argument*/) {
+  unmap_transparent_pages(memory->addr, memory->len);
+}
+
+// Takes the buffers from memory of its own, in the kernel's transparent huge pages where it has
+// some: that of the EAL without huge pages is a file, which has small ones only. Returns how many
+// there are, or a negative errno.
+int populate_from_transparent_pages(rte_mempool* mempool) {
+  std::size_t largest = 0;
+  std::size_t alignment = 0;
+  const auto bytes =
+      rte_mempool_op_calc_mem_size_default(mempool, mempool->size, 0, &largest, &alignment);
+  if (bytes < 0) {
+    return static_cast<int>(bytes);
+  }
+  const auto pages = map_transparent_pages(static_cast<std::size_t>(bytes));
+  if (pages.empty()) {
+    rte_errno = ENOMEM;
+    return -ENOMEM;
+  }
+  const int populated =
+      rte_mempool_populate_iova(mempool, pages.data(), RTE_BAD_IOVA, pages.size(), unmap, nullptr);
+  if (populated <= 0) {
+    unmap_transparent_pages(pages.data(), pages.size());
+  }
+  return populated;
 }
 
 }  // namespace
@@ -68,7 +98,9 @@ tl::expected<MbufStore, std::string> MbufStore::create_on(int node, const Memory
   settings.mbuf_data_room_size = static_cast<std::uint16_t>(plan.buffer_bytes);
   settings.mbuf_priv_size = private_bytes;
   rte_pktmbuf_pool_init(store.mempool(), &settings);
-  if (rte_mempool_populate_default(store.mempool()) < 0) {
+  const int populated = plan.has_own() ? populate_from_transparent_pages(store.mempool())
+                                       : rte_mempool_populate_default(store.mempool());
+  if (populated <= 0) {
     return fail("allocate");
   }
   rte_mempool_obj_iter(store.mempool(), rte_pktmbuf_init, nullptr);

@@ -25,6 +25,14 @@ constexpr std::uint64_t base_megabytes = 16;        // ethdev, rings, mempool ca
 constexpr std::uint64_t megabytes_per_queue = 1;
 constexpr std::uint64_t megabytes_per_core = 2;
 
+template <typename Device>
+bool has_a(const control::DaemonConfig& config) {
+  return std::any_of(config.switches.begin(), config.switches.end(), [](const auto& section) {
+    return std::any_of(section.devices.begin(), section.devices.end(),
+                       [](const auto& device) { return std::holds_alternative<Device>(device); });
+  });
+}
+
 }  // namespace
 
 std::uint64_t free_hugepage_megabytes(const char* root) {
@@ -80,13 +88,22 @@ MemoryPlan plan_memory(const control::DaemonConfig& config, std::uint64_t hugepa
     }
   }
   const std::uint64_t pool_bytes =
-      std::uint64_t{plan.packets} * (plan.buffer_bytes + mbuf_overhead_bytes + stack_element_bytes);
-  plan.megabytes = static_cast<std::uint32_t>((pool_bytes >> 20) + 1 + base_megabytes +
-                                              queues * megabytes_per_queue +
-                                              config.cores.size() * megabytes_per_core);
+      std::uint64_t{plan.packets} * (plan.buffer_bytes + mbuf_overhead_bytes);
+  const std::uint64_t stack_bytes = std::uint64_t{plan.packets} * stack_element_bytes;
+  const auto pool_megabytes = static_cast<std::uint32_t>((pool_bytes >> 20) + 1);
+  const auto megabytes = static_cast<std::uint32_t>(base_megabytes + (stack_bytes >> 20) +
+                                                    queues * megabytes_per_queue +
+                                                    config.cores.size() * megabytes_per_core);
   plan.hugepages = config.hugepages == control::Hugepages::always ||
                    (config.hugepages == control::Hugepages::automatic &&
-                    hugepage_megabytes_free >= plan.megabytes);
+                    hugepage_megabytes_free >= megabytes + pool_megabytes);
+  plan.shared = has_a<control::VirtioUserDevice>(config);
+  // Cards and backends know the EAL's memory only, and raw arguments may be about either. Most of a
+  // large buffer is never used, and not resident as long as pages are small.
+  const bool own = !plan.hugepages && !plan.shared && !has_a<control::PciDevice>(config) &&
+                   !has_a<control::RawDevice>(config) && plan.slot_bytes == slot_bytes_min;
+  plan.own_megabytes = own ? pool_megabytes : 0;
+  plan.megabytes = megabytes + (own ? 0 : pool_megabytes);
   return plan;
 }
 
@@ -104,12 +121,13 @@ std::optional<std::uint64_t> available_megabytes(const char* file) {
 
 tl::expected<void, std::string> check_memory(const MemoryPlan& plan,
                                              std::optional<std::uint64_t> megabytes_available) {
-  if (plan.hugepages || !megabytes_available || plan.megabytes <= *megabytes_available) {
+  const auto megabytes = plan.megabytes + plan.own_megabytes;
+  if (plan.hugepages || !megabytes_available || megabytes <= *megabytes_available) {
     return {};
   }
   return tl::unexpected(std::to_string(plan.packets) + " buffers of " +
                         std::to_string(plan.buffer_bytes) + " bytes need " +
-                        std::to_string(plan.megabytes) + " MiB of memory, and there are " +
+                        std::to_string(megabytes) + " MiB of memory, and there are " +
                         std::to_string(*megabytes_available) + "; make daemon.packets smaller");
 }
 

@@ -15,10 +15,14 @@ namespace tributary::dataplane {
 // starts, because without hugepages that takes all of its memory at once.
 struct MemoryPlan {
   std::uint32_t packets = 0;
-  std::uint32_t slot_bytes = 0;    // of a device, for one frame and its own headers
-  std::uint32_t buffer_bytes = 0;  // of one packet, headroom included
-  std::uint32_t megabytes = 0;     // for the EAL
+  std::uint32_t slot_bytes = 0;     // of a device, for one frame and its own headers
+  std::uint32_t buffer_bytes = 0;   // of one packet, headroom included
+  std::uint32_t megabytes = 0;      // for the EAL
+  std::uint32_t own_megabytes = 0;  // for buffers that are not in the EAL's memory
   bool hugepages = false;
+  bool shared = false;  // with the backend of a virtio-user port, which maps it
+
+  bool has_own() const { return own_megabytes > 0; }
 };
 
 // Returns the free huge pages of all sizes together, in megabytes, as the kernel tells below

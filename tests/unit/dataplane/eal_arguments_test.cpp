@@ -39,14 +39,13 @@ TEST(EalArguments, WithHugepagesLeavesNoFiles) {
 
 // A backend maps at most eight files.
 TEST(EalArguments, HugepagesThatABackendMapsAreOneFile) {
-  auto config = on_cores({0});
-  auto& section = config.switches.emplace_back();
-  section.devices = {control::VhostDevice{"/run/vm.sock"}};
-  EXPECT_THAT(eal_arguments(config, memory(true), {0}, "42"),
+  auto plan = memory(true);
+  EXPECT_THAT(eal_arguments(on_cores({0}), plan, {0}, "42"),
               Not(Contains("--single-file-segments")));
-  section.devices.push_back(control::VirtioUserDevice{"/run/vm.sock"});
-  EXPECT_THAT(eal_arguments(config, memory(true), {0}, "42"), Contains("--single-file-segments"));
-  EXPECT_THAT(eal_arguments(config, memory(false), {0}, "42"),
+  plan.shared = true;
+  EXPECT_THAT(eal_arguments(on_cores({0}), plan, {0}, "42"), Contains("--single-file-segments"));
+  plan.hugepages = false;
+  EXPECT_THAT(eal_arguments(on_cores({0}), plan, {0}, "42"),
               Not(Contains("--single-file-segments")));
 }
 

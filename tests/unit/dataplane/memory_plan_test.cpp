@@ -37,16 +37,43 @@ TEST(PlanMemory, TheLargestMtuSizesAllBuffers) {
 
 TEST(PlanMemory, IsModestForALab) {
   const auto plan = plan_memory(with_mtu(1500), 0);
-  EXPECT_GE(plan.megabytes, 16384ull * (2048 + 128 + 128 + 64) >> 20);
-  EXPECT_LE(plan.megabytes, 80u);
+  EXPECT_GE(plan.own_megabytes, 16384ull * (2048 + 128 + 128 + 64) >> 20);
+  EXPECT_LE(plan.own_megabytes + plan.megabytes, 80u);
+}
+
+// What others reach, cards by DMA and backends by a file, is in the EAL's memory.
+TEST(PlanMemory, BuffersAreApartWhereOnlyThisProcessReachesThem) {
+  auto config = with_mtu(1500);
+  EXPECT_GT(plan_memory(config, 0).own_megabytes, 0u);
+  EXPECT_FALSE(plan_memory(config, 0).shared);
+  EXPECT_EQ(plan_memory(config, 1000).own_megabytes, 0u);  // in huge pages
+  const auto all = plan_memory(config, 1000).megabytes;
+  config.switches[0].devices[1] = control::PciDevice{};
+  EXPECT_EQ(plan_memory(config, 0).own_megabytes, 0u);
+  EXPECT_EQ(plan_memory(config, 0).megabytes, all);
+  config.switches[0].devices[1] = control::VhostDevice{};
+  EXPECT_FALSE(plan_memory(config, 0).shared);
+  EXPECT_GT(plan_memory(config, 0).own_megabytes, 0u);
+  config.switches[0].devices[1] = control::VirtioUserDevice{};
+  EXPECT_EQ(plan_memory(config, 0).own_megabytes, 0u);
+  EXPECT_TRUE(plan_memory(config, 0).shared);
+  config.switches[0].devices[1] = control::RawDevice{"net_virtio_user0,path=/run/vm.sock"};
+  EXPECT_EQ(plan_memory(config, 0).own_megabytes, 0u);
+}
+
+// Their ends are never touched, which huge pages would have in memory.
+TEST(PlanMemory, LargeBuffersStayInSmallPages) {
+  EXPECT_GT(plan_memory(with_mtu(1934), 0).own_megabytes, 0u);
+  EXPECT_EQ(plan_memory(with_mtu(1935), 0).own_megabytes, 0u);
 }
 
 // The store keeps an element of its stack for each buffer.
 TEST(PlanMemory, HasRoomForTheStackOfManyBuffers) {
   auto config = with_mtu(1500);
   config.packets = 4u << 20;
-  const std::uint64_t bytes = std::uint64_t{plan_memory(config, 0).megabytes} << 20;
-  EXPECT_GE(bytes, (std::uint64_t{4} << 20) * (2048 + 128 + 320 + 16));
+  const auto plan = plan_memory(config, 0);
+  EXPECT_GE(std::uint64_t{plan.own_megabytes} << 20, (std::uint64_t{4} << 20) * (2048 + 128 + 320));
+  EXPECT_GE(std::uint64_t{plan.megabytes} << 20, (std::uint64_t{4} << 20) * 16 + (16u << 20));
 }
 
 TEST(PlanMemory, AutomaticUsesHugepagesOnlyWhenEnoughAreFree) {
@@ -86,9 +113,10 @@ TEST(CheckMemory, MoreThanThereIsIsRefused) {
   auto config = with_mtu(9000);
   config.packets = 4u << 20;
   const auto plan = plan_memory(config, 0);
-  EXPECT_TRUE(check_memory(plan, plan.megabytes));
+  const auto megabytes = plan.megabytes + plan.own_megabytes;
+  EXPECT_TRUE(check_memory(plan, megabytes));
   EXPECT_TRUE(check_memory(plan, std::nullopt));
-  const auto checked = check_memory(plan, plan.megabytes - 1);
+  const auto checked = check_memory(plan, megabytes - 1);
   ASSERT_FALSE(checked);
   EXPECT_NE(checked.error().find("4194304 buffers"), std::string::npos) << checked.error();
   EXPECT_NE(checked.error().find("daemon.packets"), std::string::npos) << checked.error();
