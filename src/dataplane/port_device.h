@@ -92,7 +92,6 @@ class PortDevice {
   std::chrono::steady_clock::time_point tried_;  // when it was started last
   control::DeviceConfig config_;
   DeviceArguments arguments_;
-  bool was_up_ = false;
   bool lost_backend_ = false;  // virtio_user's, which never returns; its driver warns at each look
   bool was_replaced_ = false;  // the interface of that name is another one by now
   unsigned interface_index_;   // of the kernel's interface behind it; 0: none

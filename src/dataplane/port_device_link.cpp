@@ -47,12 +47,12 @@ bool PortDevice::link_up() {
   }
   rte_eth_link link = {};
   const bool up = rte_eth_link_get_nowait(port_, &link) == 0 && link.link_status != 0;
-  if (const auto* user = std::get_if<control::VirtioUserDevice>(&config_); user && was_up_ && !up) {
+  // Somebody served it when it was opened.
+  if (const auto* user = std::get_if<control::VirtioUserDevice>(&config_); user && !up) {
     spdlog::warn("who served {} has gone; restart this daemon when somebody serves it again",
                  user->socket);
     lost_backend_ = true;
   }
-  was_up_ = up;
   return up;
 }
 
