@@ -5,6 +5,7 @@ Each rank is started with RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT, as torc
 """
 
 import argparse
+import contextlib
 import gzip
 import hashlib
 import pathlib
@@ -98,12 +99,13 @@ def train(model: nn.Module, data: torch.Tensor, truth: torch.Tensor, options) ->
         for batch in torch.tensor(list(mine)).split(options.batch)[:options.steps - len(steps)]:
             began = time.perf_counter()
             optimizer.zero_grad()
-            loss = nn.functional.cross_entropy(parallel(data[batch]), truth[batch])
-            loss.backward()
+            with parallel.no_sync() if options.no_sync else contextlib.nullcontext():
+                loss = nn.functional.cross_entropy(parallel(data[batch]), truth[batch])
+                loss.backward()
             optimizer.step()
             steps.append(time.perf_counter() - began)
             losses.append(loss.item())
-            if dist.get_rank() == 0 and len(steps) % 50 == 0:
+            if dist.get_rank() == 0 and len(steps) % options.say_every == 0:
                 print(f"step {len(steps)}: loss {losses[-1]:.3f}", flush=True)
     if options.loose != "none":
         optimizer.close()
@@ -119,6 +121,7 @@ def main() -> None:
     parser.add_argument("--batch", type=int, default=64, help="images per rank and step")
     parser.add_argument("--learning-rate", type=float, default=1e-3)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--say-every", type=int, default=50, metavar="STEPS", help="how often rank 0 tells its loss")
     parser.add_argument("--hook", choices=["none", "bf16", "sketch"], default="none",
                         help="by which gradients go as fewer bytes")
     parser.add_argument("--bits", type=int, default=8, help="of --hook sketch")
@@ -126,9 +129,13 @@ def main() -> None:
     parser.add_argument("--loose", choices=["none", "bsp", "ssp"], default="none",
                         help="how ranks that go on by themselves are kept together, without DDP and hooks")
     parser.add_argument("--staleness", type=int, default=3, help="of --loose ssp: how many steps they may be apart")
+    parser.add_argument("--no-sync", action="store_true",
+                        help="exchange no gradients, to see how long the rest of a step takes")
     parser.add_argument("--interface", help="whose bytes are counted")
     parser.add_argument("--data", type=pathlib.Path, default="/usr/share/datasets/fashion-mnist")
     options = parser.parse_args()
+    if options.no_sync and (options.hook, options.loose) != ("none", "none"):
+        parser.error("--no-sync goes with neither --hook nor --loose, which exchange gradients")
 
     dist.init_process_group(options.backend)
     torch.manual_seed(options.seed)

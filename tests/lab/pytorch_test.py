@@ -14,6 +14,7 @@ import time
 import unittest
 
 import support
+from experiment_case import ExperimentCase
 
 # Debian's, which has torch.
 PYTHON = "/usr/bin/python3"
@@ -202,6 +203,27 @@ class PyTorch(unittest.TestCase):
                     self.assert_told_by_all_but_the_last(training, "rank 3")
                 finally:
                     self.lab.tool("link", "h4", "up")
+
+
+@unittest.skipUnless(FASHION.is_dir(), "needs Debian's dataset-fashion-mnist")
+class Measured(ExperimentCase):
+    limit_s = 6 * LIMIT_S  # so many trainings
+
+    def test_trainings_in_turns_and_their_plot(self):
+        said = self.run_tool("bench-training", "--ways", "alone,gloo,canary", "--rates", "500Mbit,1Gbit", "--runs", 1,
+                             "--steps", 4, "--width", 16, "--batch", 8, "--time-limit", LIMIT_S,
+                             "--output", self.output)
+        self.assertIn("% communicating", said)
+        samples = json.loads((self.output / "results.json").read_text())["samples"]
+        self.assertEqual([(sample["rate"], sample["way"]) for sample in samples],
+                         [(rate, way) for rate in ("500Mbit", "1Gbit") for way in ("alone", "gloo", "canary")])
+        for sample in samples:
+            self.assertEqual(list(sample["losses"]), ["1", "2", "3", "4"])
+        gloo, canary = (sample["losses"] for sample in samples[1:3])
+        for step, loss in gloo.items():
+            self.assertAlmostEqual(canary[step], loss, delta=0.01)
+        self.require_plots()
+        self.assertGreater((self.output / "training.svg").stat().st_size, 1000)
 
 
 if __name__ == "__main__":
