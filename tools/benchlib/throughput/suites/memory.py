@@ -12,7 +12,7 @@ from . import memif
 ABOUT = "resident memory by ports, cores, descriptors and buffers; the formula"
 
 MIB = 1 << 20
-RING_BYTES = {1500: 2 * MIB, 9000: 4 * MIB}  # of a packet socket, both directions
+RING_BYTES = {1500: 2 * MIB, 9000: 16 * MIB}  # of a packet socket, both directions
 TOLERANCE = 0.1
 CONTRIBUTIONS_PER_DESCRIPTOR = 12  # of 7 that make up a block: most slots are used once
 
@@ -61,7 +61,7 @@ class Size:
 
 # A buffer for frames of 9,000 bytes has 16 KiB, of which only pages that were used once are resident.
 TERMS = ["MiB", "bytes x buffers (MTU 1500)", "bytes x buffers (MTU 9000, unused)",
-         "x rings of veth ports (2 MiB each; 4 MiB with MTU 9000)", "MiB x (cores - 1)",
+         "x rings of veth ports (2 MiB each; 16 MiB with MTU 9000)", "MiB x (cores - 1)",
          "bytes x descriptors x cores"]
 
 FITTED = [Size(), Size(ports=4), Size(ports=16), Size(cores=2), Size(descriptors=65536),
