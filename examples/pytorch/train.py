@@ -134,6 +134,8 @@ def main() -> None:
     parser.add_argument("--interface", help="whose bytes are counted")
     parser.add_argument("--data", type=pathlib.Path, default="/usr/share/datasets/fashion-mnist")
     options = parser.parse_args()
+    if options.say_every < 1:
+        parser.error(f"--say-every {options.say_every}: give 1 or more steps")
     if options.no_sync and (options.hook, options.loose) != ("none", "none"):
         parser.error("--no-sync goes with neither --hook nor --loose, which exchange gradients")
 
