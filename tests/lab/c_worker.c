@@ -126,7 +126,7 @@ static void deadline(void) {
   size_t index = 0;
   const int is_last = tributary_comm_rank(comm) + 1 == tributary_comm_size(comm);
   if (is_last) {
-    nanosleep(&(struct timespec){.tv_sec = 2}, NULL);
+    nanosleep(&(struct timespec){.tv_sec = 10}, NULL);
   }
   tributary_request* late = NULL;
   for (int e = 0; e < elements; ++e) {

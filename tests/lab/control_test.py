@@ -87,7 +87,7 @@ class Control(unittest.TestCase):
     def test_no_list_is_short_of_a_core(self):
         with late_core(self.lab):
             for question in ("status", "port", "engine", "job", "drops", "counters"):
-                done = self.lab.ctl("--timeout", "20", question)
+                done = self.lab.ctl("--timeout", "40", question)
                 self.assertEqual(done.returncode, TIMEOUT, question)
                 self.assertEqual(done.stdout, "", question)
                 self.assertIn("the packet core on CPU", done.stderr)

@@ -249,8 +249,8 @@ class Fabric(unittest.TestCase):
             self.lab.ctl("port", "up", "leaf1", "spine1", daemon="leaf1")
 
     def watching(self, file=None) -> subprocess.Popen:
-        watch = subprocess.Popen([support.CTL, "fabric", "watch", file or self.file, "--interval",
-                                  "0.2"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+        watch = subprocess.Popen([support.CTL, "--timeout", "60", "fabric", "watch", file or self.file,
+                                  "--interval", "0.2"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
         self.addCleanup(watch.stdout.close)
         self.addCleanup(watch.wait)
         self.addCleanup(watch.kill)

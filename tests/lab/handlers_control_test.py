@@ -168,7 +168,7 @@ class Handlers(unittest.TestCase):
     def test_a_late_core_keeps_a_handler_closed(self):
         handler_lab.load(self.lab, 3, CAPPED, "i8")
         with late_core(self.lab):
-            done = self.lab.ctl("--timeout", "20", "handler", "unload", "3")
+            done = self.lab.ctl("--timeout", "40", "handler", "unload", "3")
             self.assertEqual(done.returncode, TIMEOUT, done.stderr)
             self.assertIn("the packet core on CPU", done.stderr)
             self.assertTrue(handler_lab.listed(self.lab)[3]["closed"])

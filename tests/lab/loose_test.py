@@ -60,6 +60,11 @@ class Loose(unittest.TestCase):
             self.assertGreater(did["switch_sums_seen"], 0)
         return did
 
+    def require_faster(self, did: dict) -> None:
+        """On a busy machine all may be as slow as the slow rank, unless that one is slower."""
+        if max(did["took_ms"][:3]) >= did["took_ms"][3]:
+            raise support.TooEarly(f"the other ranks were as slow as the slow one: {did['took_ms']} ms")
+
     def assert_nothing_is_lost(self, did: dict) -> None:
         self.assertEqual(did["layers_contributed"], [LAYERS * ITERATIONS] * 4)
         self.assertEqual(did["full_rows"], ITERATIONS)
@@ -94,9 +99,13 @@ class Loose(unittest.TestCase):
                 self.assertEqual(summed(self.lab) - before > ITERATIONS * packets, share == 1)
 
     def test_asp_does_not_wait_for_the_slow_rank(self):
-        did = self.train("asp")
+        def attempt(slowness: int) -> dict:
+            did = self.train("asp", slowness=slowness)
+            self.require_faster(did)
+            return did
+
+        did = support.long_enough(attempt, SLOWNESS, factor=4)
         self.assertEqual(did["layers_contributed"], [LAYERS * ITERATIONS] * 4)
-        self.assertLess(max(did["took_ms"][:3]), did["took_ms"][3])
 
     def test_colayers_are_formed_while_sums_and_gradients_overlap(self):
         with tempfile.TemporaryDirectory() as directory:
@@ -125,12 +134,12 @@ class Loose(unittest.TestCase):
             did = self.train("drop", staleness=1, slowness=slowness)
             if did["iterations_dropped"][3] == 0:
                 raise support.TooEarly("the slow rank was never stale, as the others were not faster")
+            self.require_faster(did)
             return did
 
         did = support.long_enough(attempt, SLOWNESS, factor=4)
         self.assertGreaterEqual(did["pulls"][3], did["iterations_dropped"][3])
         self.assertLess(did["layers_contributed"][3], LAYERS * ITERATIONS)
-        self.assertLess(max(did["took_ms"][:3]), did["took_ms"][3])
 
 
 if __name__ == "__main__":

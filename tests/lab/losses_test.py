@@ -67,7 +67,7 @@ class Losses(unittest.TestCase):
         support.until(lambda: self.ctl("status").returncode == 0, what="the daemon's start")
 
     def ctl(self, *arguments) -> subprocess.CompletedProcess:
-        return support.run(support.CTL, "--socket", self.directory / "control.sock", *arguments)
+        return support.ctl("--socket", self.directory / "control.sock", *arguments)
 
     def rows(self, what: str) -> list[dict]:
         return json.loads(self.ctl(what, "--json").stdout)

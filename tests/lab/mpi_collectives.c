@@ -3,6 +3,7 @@
 // it computes by itself. `mpi_collectives check`, or one of the other scenes at the end.
 #include <mpi.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -686,13 +687,14 @@ static void give_wrong_arguments(void) {
 
 // The last rank comes to a collective when the others have given it up.
 static void be_late(bool blocking) {
+  enum { GIVEN_UP = 1 };
   int class = MPI_SUCCESS;
   double* vector = make(40000 * sizeof(double));
   fill(&doubles, vector, 40000, world_rank);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   check_allreduce(&doubles, MPI_SUM, "MPI_SUM", 40000, MPI_COMM_WORLD);
-  if (world_rank == world_size - 1) {
-    sleep(6);
+  for (int rank = 0; world_rank == world_size - 1 && rank < world_rank; ++rank) {
+    MPI_Recv(NULL, 0, MPI_BYTE, rank, GIVEN_UP, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   }
   MPI_Request request;
   int code;
@@ -701,6 +703,9 @@ static void be_late(bool blocking) {
   } else {
     MPI_Iallreduce(MPI_IN_PLACE, vector, 40000, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, &request);
     code = MPI_Wait(&request, MPI_STATUS_IGNORE);
+  }
+  if (world_rank != world_size - 1) {
+    MPI_Send(NULL, 0, MPI_BYTE, world_size - 1, GIVEN_UP, MPI_COMM_WORLD);
   }
   MPI_Error_class(code, &class);
   printf("rank %d: %s\n", world_rank, class == MPI_ERR_OTHER ? "MPI_ERR_OTHER" : "another class");
@@ -717,13 +722,16 @@ static void leave_one_in_flight(void) {
   }
 }
 
+static atomic_bool in_a_sum;
+
 // A sum without the last rank, and how it ended. MPICH over UCX may not come out of MPI_Finalize,
 // whoever carries what: who has said that does not wait for it any longer than so.
 static void* fail_without_the_last_rank(void* context) {
-  enum { PATIENCE_S = 15 };
+  enum { PATIENCE_S = 45 };
   static double vector[40000];
   int class = MPI_SUCCESS;
   (void)context;
+  atomic_store(&in_a_sum, true);
   MPI_Error_class(MPI_Allreduce(MPI_IN_PLACE, vector, 40000, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD),
                   &class);
   printf("rank %d: %s\n", world_rank, class == MPI_ERR_OTHER ? "MPI_ERR_OTHER" : "another class");
@@ -768,6 +776,9 @@ static pthread_t leave_a_thread_in_one(void) {
   check_allreduce(&doubles, MPI_SUM, "MPI_SUM", 40000, MPI_COMM_WORLD);
   if (world_rank != world_size - 1) {
     pthread_create(&thread, NULL, fail_without_the_last_rank, NULL);
+    while (!atomic_load(&in_a_sum)) {
+      usleep(1000);
+    }
   }
   sleep(2);
   return thread;

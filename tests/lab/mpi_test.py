@@ -20,6 +20,8 @@ HPCC_INPUT = pathlib.Path("/usr/share/doc/hpcc/examples/_hpccinf.txt")
 PYTHON = "/usr/bin/python3"
 # The directory test of mpi4py's source, of which Debian's package has nothing.
 TESTS_OF_MPI4PY = pathlib.Path(os.environ.get("TRIBUTARY_TESTS_OF_MPI4PY", ""))
+# What bounds a collective that fails bounds how late a rank may be in one before, too.
+MEETING = "20s"
 # Open MPI's own operators for AVX saturate where sums of 8 and 16 bits have to wrap.
 RIGHT_SUMS = {"OMPI_MCA_op": "^avx"}
 
@@ -93,7 +95,7 @@ class OfOurOwn(InALab):
 
     def test_a_collective_that_fails_is_an_error_of_mpi(self):
         for scene, call in (("late", "allreduce"), ("late-wait", "iallreduce")):
-            done = self.mpirun(PROGRAM, scene, TRIBUTARY_STALL_TIMEOUT="2s")
+            done = self.mpirun(PROGRAM, scene, TRIBUTARY_STALL_TIMEOUT=MEETING)
             self.check(done)
             for rank in range(RANKS):
                 self.assertIn(f"rank {rank}: MPI_ERR_OTHER", done.stdout)
@@ -150,7 +152,7 @@ class SeveralOnAHost(InALab):
         self.assertNotIn("machines]", said)
 
     def test_an_error_of_one_is_an_error_of_all(self):
-        done = self.run_on("h1,h2", "2", PROGRAM, "late", TRIBUTARY_STALL_TIMEOUT="2s")
+        done = self.run_on("h1,h2", "2", PROGRAM, "late", TRIBUTARY_STALL_TIMEOUT=MEETING)
         said = self.check(done)
         for rank in range(RANKS):
             self.assertIn(f"rank {rank}: MPI_ERR_OTHER", done.stdout)
@@ -161,7 +163,7 @@ class SeveralOnAHost(InALab):
     def test_a_rank_that_ends_is_an_error_of_all(self):
         done = self.run_on("h1,h2", "2", "env", f"LD_PRELOAD={PRELOADED}/libtributary-pmpi-openmpi.so",
                            PROGRAM, "leaves", OMPI_MCA_coll_tributary_enable="0",
-                           TRIBUTARY_STALL_TIMEOUT="2s")
+                           TRIBUTARY_STALL_TIMEOUT=MEETING)
         for rank in range(RANKS - 1):
             self.assertIn(f"rank {rank}: MPI_ERR_OTHER", done.stdout)
         self.assertRegex(done.stderr, r"rank 2: allreduce failed: rank 3, of this machine")
@@ -318,7 +320,7 @@ class Preloaded(InALab):
         self.assertEqual(done.stdout.count("6 checks, 0 failed"), RANKS, done.stdout)
 
     def test_a_rank_that_ends_is_an_error_on_the_others(self):
-        done = self.mpich("leaves", TRIBUTARY_STALL_TIMEOUT="2s")
+        done = self.mpich("leaves", TRIBUTARY_STALL_TIMEOUT=MEETING)
         for rank in range(RANKS - 1):
             self.assertIn(f"rank {rank}: MPI_ERR_OTHER", done.stdout)
             self.assertRegex(done.stderr,

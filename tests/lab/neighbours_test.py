@@ -113,7 +113,7 @@ class Neighbours(unittest.TestCase):
             for ports in (("h0", "h1"), ("h2", "h3")):
                 said = support.run(*self.inside(
                     *first, support.PKTGEN, "plain", "--rate", "1kpps", "--duration", "1s",
-                    "--flows", "16", "--json", "-",
+                    "--flows", "16", "--drain", "30s", "--settle", "2s", "--json", "-",
                     *(word for port in ports for word in ("--port", f"interface={port}"))))
                 self.assertEqual(said.returncode, 0, said.stderr)
                 trial = json.loads(said.stdout)["trials"][0]

@@ -109,7 +109,7 @@ class Pktgen(unittest.TestCase):
         listed = self.ctl("drops", "--json")
         rows = json.loads(listed.stdout) if listed.returncode == 0 else []
         return sum(row["packets_total"] for row in rows
-                   if row["reason"] in ("rx_missed", "queue_tail", "tx_device"))
+                   if row["reason"] in ("rx_missed", "queue_tail", "tx_device", "link_down"))
 
     def assert_all_came(self, found: dict) -> None:
         self.assertEqual((found["wrong"], found["trials"][0]["lost"]), (0, 0), found)
@@ -449,7 +449,7 @@ class Pktgen(unittest.TestCase):
             child = subprocess.Popen(
                 namespaces.command(self.namespace, support.PKTGEN, "plain", *self.veths(), "--rate",
                                    "100pps", "--duration", support.FOR_EVER, "--interval", "200ms",
-                                   "--csv", rows),
+                                   "--drain", "30s", "--settle", "2s", "--csv", rows),
                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
             self.addCleanup(child.kill)
             support.until(lambda: rows.exists() and rows.read_text().count("\n") > 6, what="rows")

@@ -235,7 +235,8 @@ class Bench(bench_run.BenchRun):
 
     def __init__(self, lab: Lab, arguments, deadline_s: float | None = PATIENCE_S,
                  **where):
-        super().__init__(lab.name, BUILD, *arguments, deadline_s=deadline_s, **where)
+        super().__init__(lab.name, BUILD, *arguments, deadline_s=deadline_s,
+                         **{"time_limit_s": 10 * PATIENCE_S} | where)
 
     def finish(self) -> dict:
         code = self.end()

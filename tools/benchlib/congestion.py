@@ -11,6 +11,7 @@ from .fabric import ended
 
 _LONGEST_S = 900  # it is ended long before
 _SETTLE_S = 0.5   # until queues no longer change
+_END_S = 120.0    # then it does not end at all
 
 
 class TooLittle(LabError):
@@ -48,7 +49,7 @@ class Background:
                 child.terminate()
             if kind is None:
                 for host, child in zip(self._hosts, self._children):
-                    self._require_enough(host, *child.communicate(timeout=10))
+                    self._require_enough(host, *child.communicate(timeout=_END_S))
 
     def _require_enough(self, host: str, said: str, complaint: str) -> None:
         try:

@@ -14,7 +14,7 @@ from lablib.description import Guest
 from .fabric import Fabric, ended
 
 _LONGEST_S = 86400  # the most that iperf3 takes; flows are ended long before
-_LISTEN_S = 30.0
+_LISTEN_S = 180.0
 _PORT = ":5201"
 _AWAIT_IN_GUEST = (f"for i in $(seq {10 * _LISTEN_S:.0f}); do netstat -ltn | grep -q {_PORT} && exit 0; sleep 0.1; "
                    "done; echo iperf3 does not listen; exit 1")

@@ -49,11 +49,13 @@ def in_namespace(path: pathlib.Path) -> list[dict]:
 
 # The time that a process has to end after SIGTERM.
 GRACE_S = 20.0
+# Then it is gone when the kernel has got round to it.
+_KILLED_S = 60.0
 
 
 def end(processes: list[dict], grace_s: float = GRACE_S) -> None:
     """Sends SIGTERM, and SIGKILL to processes that have not ended within the grace; without a grace at once."""
-    for how, patience in ((signal.SIGTERM, grace_s), (signal.SIGKILL, 5.0)):
+    for how, patience in ((signal.SIGTERM, grace_s), (signal.SIGKILL, _KILLED_S)):
         if patience == 0.0:
             continue
         living = [process for process in processes if alive(process)]

@@ -13,7 +13,7 @@ from . import ROOT, namespaces
 from .description import Guest, Lab
 
 # When a worker fails the others wait for it; they get this long to report that themselves.
-_GRACE_S = 30.0
+_GRACE_S = 120.0
 
 
 def run(lab: Lab, argv: list[str], hosts: list[str], port: int = 29500,
@@ -51,8 +51,9 @@ def run(lab: Lab, argv: list[str], hosts: list[str], port: int = 29500,
                 child.kill()
         for child in children.values():
             child.wait()
+        until = time.monotonic() + _GRACE_S
         for reader in readers:
-            reader.join(timeout=1.0)
+            reader.join(timeout=max(0.0, until - time.monotonic()))
 
 
 def _in_guest(lab: Lab, guest: str, environment: dict[str, str], argv: list[str],

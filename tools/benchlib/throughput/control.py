@@ -23,7 +23,7 @@ def listens(path: pathlib.Path) -> bool:
 class Control:
     def __init__(self, path: pathlib.Path):
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        self._socket.settimeout(10)
+        self._socket.settimeout(60)
         try:
             self._socket.connect(str(path))
         except OSError:

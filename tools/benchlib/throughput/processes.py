@@ -49,7 +49,7 @@ def output_of(argv: list[str], timeout_s: float | None = None) -> subprocess.Com
     return subprocess.CompletedProcess(argv, child.returncode, said, complaints)
 
 
-def wait_for(child: subprocess.Popen, log: pathlib.Path, ready, timeout_s: float = 60.0) -> None:
+def wait_for(child: subprocess.Popen, log: pathlib.Path, ready, timeout_s: float = 300.0) -> None:
     """Waits for `ready()`; if the program ends before, the error has its log."""
     end = time.monotonic() + timeout_s
     while not ready():

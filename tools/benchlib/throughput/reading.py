@@ -11,7 +11,7 @@ from . import processes
 
 # Fewer packets than these give no share: their bursts, of up to 512, began before, or end afterwards.
 ENOUGH = 50_000
-_PATIENCE_S = 60.0
+_PATIENCE_S = 300.0
 
 
 @dataclasses.dataclass
