@@ -10,6 +10,9 @@ from .fabric import Fabric
 ALGORITHMS = ("canary", "panama", "flare", "netreduce", "roce-ring", "ring")
 OF_A_FABRIC = ("canary", "panama", "flare", "netreduce", "ring")
 BY_CONTROLLER = ("panama", "flare", "netreduce")  # it configures their jobs in the switches
+OF_A_RING = ("netreduce", "roce-ring")  # of a ring of the lab, if one is given
+# So nothing but the switches carries what is not looked at afterwards; the hosts' own algorithms refuse it.
+WITHOUT_FALLBACK = {"TRIBUTARY_FALLBACK": "error"}
 JOB = 1  # of the algorithms with trees; the others draw their number
 # Settings that the labs' own configuration lacks.
 SETTINGS = {"flare": ["switch.flare.working_memory=8192"],
@@ -43,8 +46,9 @@ class Engine:
 
     def __enter__(self) -> "Engine":
         with contextlib.ExitStack() as stack:
-            self._environment = {"TRIBUTARY_NETREDUCE_RING": str(self._ring)} if self._ring else {}
-            if self._algorithm in BY_CONTROLLER and not self._ring:
+            has_ring = self._ring is not None and self._algorithm in OF_A_RING
+            self._environment = {"TRIBUTARY_NETREDUCE_RING": str(self._ring)} if has_ring else {}
+            if self._algorithm in BY_CONTROLLER and not has_ring:
                 count = self._tree_count if self._algorithm == "panama" else 1
                 placed = trees.Trees(self._net, JOB, self._net.hosts, count,
                                      algorithm=self._algorithm, **self._of_job)
@@ -62,8 +66,15 @@ class Engine:
         return self._environment
 
     def start(self, *options, **how) -> reduction.Reduction:
-        return reduction.Reduction(self._net, self._net.hosts, *options, algorithm=self._algorithm,
-                                   environment=self._environment, **how)
+        return self._start(*options, environment=self._environment, **how)
+
+    def load(self, **how) -> reduction.Reduction:
+        """Starts one allreduce after the other, without a pause, for what is measured beside them."""
+        more = WITHOUT_FALLBACK if self._algorithm in BY_CONTROLLER else {}
+        return self._start("-c", 0, iterations=100000, environment=self._environment | more, **how)
+
+    def _start(self, *options, **how) -> reduction.Reduction:
+        return reduction.Reduction(self._net, self._net.hosts, *options, algorithm=self._algorithm, **how)
 
     def reduce(self, *options, **how) -> reduction.Outcome:
         with self.start(*options, **how) as running:

@@ -9,7 +9,7 @@ from lablib.bench_run import BenchRun
 
 class Reduction:
     """Runs from its construction on, with one algorithm and one size, or several by a factor up to `largest`. Every
-    element is checked unless `check` is off."""
+    element is checked, unless the options say `-c 0`; then there is no outcome to finish with."""
 
     def __init__(self, fabric, hosts: list[str], *options, algorithm: str = "canary",
                  size: str | int = "4M", largest: str | int | None = None, factor: int = 2, iterations: int = 1,
@@ -38,6 +38,8 @@ class Reduction:
         if code != 0:
             return Outcome(None, " ".join(self._run.said.split())[:400] or "no reason given")
         outcome = Outcome(self._run.document(), "")
+        if outcome.carriers:
+            return Outcome(None, f"something else has carried it: {', '.join(outcome.carriers)}")
         if outcome.wrong:
             raise LabError(f"{self._what}: {outcome.wrong} wrong elements")
         return outcome
@@ -60,6 +62,11 @@ class Outcome:
     @property
     def _placements(self) -> list[dict]:
         return _placements_of(self._row)
+
+    @property
+    def carriers(self) -> list[str]:
+        """Who did it in place of the algorithm that was asked for, as in `panama(ring)`."""
+        return sorted({row["algorithm"] for row in self.document["rows"] if "(" in row["algorithm"]})
 
     @property
     def wrong(self) -> int:
