@@ -3,6 +3,7 @@
 
 import argparse
 import contextlib
+import math
 import os
 import pathlib
 import shlex
@@ -177,9 +178,12 @@ def _delays(lab: description.Lab, arguments: argparse.Namespace, hosts: list[str
     for text in arguments.delay:
         host, _, seconds = text.partition("=")
         try:
-            delays[lab.host(host).name] = float(seconds)
-        except ValueError as error:
-            raise LabError(f"--delay {text}: give HOST=SECONDS, as in h3=1.5") from error
+            delay = float(seconds)
+        except ValueError:
+            delay = math.nan
+        if not 0 <= delay < math.inf:
+            raise LabError(f"--delay {text}: give HOST=SECONDS, as in h3=1.5")
+        delays[lab.host(host).name] = delay
         if host not in hosts:
             raise LabError(f"--delay {text}: no worker runs there; workers run in {' '.join(hosts)}")
     return delays

@@ -10,6 +10,8 @@ import tomllib
 
 from . import LabError, description
 
+_RATE_OF_PORTS = re.compile(r"switch\.port(\[\w+\])?\.rate")
+
 
 @dataclasses.dataclass(frozen=True)
 class Overrides:
@@ -27,7 +29,14 @@ class Overrides:
         """Returns these settings, with those of `other` on top."""
         changes = {field.name: getattr(other, field.name) for field in dataclasses.fields(other)
                    if getattr(other, field.name) is not None}
-        keys = {setting.partition("=")[0]: setting for setting in self.settings + other.settings}
+        keys: dict[str, str] = {}
+        for setting in self.settings + other.settings:
+            key = setting.partition("=")[0]
+            keys.pop(key, None)  # what is said last comes last: it may be about more than what was said between
+            keys[key] = setting
+        if other.rate is not None:
+            keys = {key: setting for key, setting in keys.items()
+                    if setting in other.settings or not _RATE_OF_PORTS.fullmatch(key)}
         return dataclasses.replace(self, **changes | {"settings": tuple(keys.values())})
 
 

@@ -14,6 +14,8 @@ from .description import Guest, Lab
 
 # When a worker fails the others wait for it; they get this long to report that themselves.
 _GRACE_S = 120.0
+# Then they are killed.
+_END_S = 5.0
 
 
 def run(lab: Lab, argv: list[str], hosts: list[str], port: int = 29500,
@@ -98,9 +100,17 @@ def _wait(children: dict[str, subprocess.Popen], timeout_s: float | None) -> int
             print(f"lab: {reason}; ending {' '.join(waiting)}", file=sys.stderr)
             for child in waiting.values():
                 child.terminate()
+            _await_end(list(waiting.values()))
             return max(worst, 124)
         time.sleep(0.01)
     return worst
+
+
+def _await_end(children: list[subprocess.Popen]) -> None:
+    """Waits a while, as a program that is told to end may have something to put away."""
+    until = time.monotonic() + _END_S
+    while any(child.poll() is None for child in children) and time.monotonic() < until:
+        time.sleep(0.01)
 
 
 def execute(lab: Lab, host: str, argv: list[str]) -> int:
