@@ -136,6 +136,10 @@ def main() -> None:
     options = parser.parse_args()
     if options.say_every < 1:
         parser.error(f"--say-every {options.say_every}: give 1 or more steps")
+    if options.loose != "none" and options.hook != "none":
+        parser.error("--loose goes without --hook: its ranks exchange gradients by themselves")
+    if options.hook != "sketch" and (options.bits, options.low_rank) != (8, 0):
+        parser.error("--bits and --low-rank are of --hook sketch")
     if options.no_sync and (options.hook, options.loose) != ("none", "none"):
         parser.error("--no-sync goes with neither --hook nor --loose, which exchange gradients")
 
