@@ -56,7 +56,11 @@ void declare_vector(CLI::App& app, Raw& raw, Options& options) {
   as_size(app.add_option("-i,--stepbytes", raw.increment, "difference between sizes"))
       ->check(CLI::PositiveNumber)
       ->excludes(factor);
-  app.add_option("--counts", raw.counts, "element counts instead of sizes")->delimiter(',');
+  auto* counts =
+      app.add_option("--counts", raw.counts, "element counts instead of sizes")->delimiter(',');
+  for (const auto* const size : {"--minbytes", "--maxbytes", "--stepfactor", "--stepbytes"}) {
+    counts->excludes(app.get_option(size));
+  }
   app.add_option("-d,--datatype,--type", raw.types,
                  wire::listed(wire::element_type_names) + ", all")
       ->delimiter(',')
@@ -179,8 +183,11 @@ void declare_run(CLI::App& app, Raw& raw, Options& options) {
       ->check(CLI::Range(0, 1))
       ->default_str("1");
   auto* csv = app.add_flag("--csv", raw.csv, "comma-separated values");
-  app.add_flag("--json", raw.json, "one JSON document")->excludes(csv);
-  app.add_option("--layout", raw.layout, "nccl or osu")->check(CLI::IsMember({"nccl", "osu"}));
+  auto* json = app.add_flag("--json", raw.json, "one JSON document")->excludes(csv);
+  app.add_option("--layout", raw.layout, "nccl or osu")
+      ->check(CLI::IsMember({"nccl", "osu"}))
+      ->excludes(csv)
+      ->excludes(json);
   app.add_option("--record", options.record, "also write the JSON document to this file");
   as_rate(app.add_option("--line-rate", options.line_rate_bps,
                          "of the links, as in 200Mbit: adds the share of line-rate goodput"));

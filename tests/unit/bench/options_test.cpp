@@ -61,6 +61,17 @@ TEST_F(BenchOptions, WhatIsNotANumberIsRefused) {
   }
 }
 
+TEST_F(BenchOptions, WhatWouldHaveNoEffectIsRefused) {
+  EXPECT_TRUE(parse({"--counts", "10"}).options);
+  for (const auto* const size : {"-b", "-e"}) {
+    EXPECT_FALSE(parse({"--counts", "10", size, "4K"}).options) << size;
+  }
+  EXPECT_TRUE(parse({"--layout", "osu"}).options);
+  for (const auto* const document : {"--json", "--csv"}) {
+    EXPECT_FALSE(parse({"--layout", "osu", document}).options) << document;
+  }
+}
+
 TEST_F(BenchOptions, AStallTimeoutIsNoDeadline) {
   const auto parsed = parse({"--stall-timeout", "2.5"});
   ASSERT_TRUE(parsed.options);
