@@ -35,7 +35,8 @@ struct CoreStatus {
   std::uint64_t busy_loops = 0;  // loops that found something to do
   std::uint64_t sleeps = 0;
   std::uint64_t handed_over = 0;    // packets given to their owning core
-  std::uint64_t handover_full = 0;  // packets lost because its ring was full
+  std::uint64_t handover_full = 0;  // packets that found its ring full
+  std::uint64_t handover_lost = 0;  // of these, frames that had left their switch's account
 };
 
 struct DaemonStatus {

@@ -379,7 +379,7 @@ json drop_rows(const std::vector<SwitchStatus>& switches, const std::vector<Port
     }
   }
   for (const CoreStatus& core : cores) {
-    add("core", "cpu " + std::to_string(core.cpu), "handover_full", core.handover_full);
+    add("core", "cpu " + std::to_string(core.cpu), "handover_full", core.handover_lost);
   }
   return rows;
 }

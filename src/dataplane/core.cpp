@@ -304,13 +304,15 @@ void Core::hand_over(PacketRuns& by_core, std::uint32_t tag) {
 void Core::account_refused() {
   while (auto packet = refused_.pop()) {
     const auto tag = packet->driver_tag;
+    const auto kind = kind_of(tag);
     ++status_.handover_full;
-    if (kind_of(tag) == HandoverKind::receive) {
+    status_.handover_lost += kind == HandoverKind::depart || kind == HandoverKind::arrive;
+    if (kind == HandoverKind::receive) {
       auto& share = shares_[index_of(tag)];
       ++share.handover.received;
       share.handover.drop(DropReason::handover_full);
       ++share.refused_from[packet->ingress];
-    } else if (kind_of(tag) == HandoverKind::merge) {
+    } else if (kind == HandoverKind::merge) {
       auto& ledger = shares_[index_of(tag)].handover;
       ++ledger.originated;
       ledger.lose(DropReason::handover_full);

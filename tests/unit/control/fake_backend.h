@@ -28,7 +28,8 @@ class FakeBackend final : public Backend {
     status.uptime_s = 1.5;
     status.resident_bytes = 64 << 20;
     status.idle = "adaptive";
-    status.cores = {{.cpu = 3, .loops = 10, .busy_loops = 4, .handover_full = 2}};
+    status.cores = {
+        {.cpu = 3, .loops = 10, .busy_loops = 4, .handover_full = 3, .handover_lost = 2}};
     return known(status);
   }
   Queried<std::vector<SwitchStatus>> switches() override {
