@@ -88,7 +88,7 @@ void show_difference(const json& result) {
     const bool taken = !change.value("needs_restart", false) && (restarts || refused.is_null());
     std::printf("%s%s\n", change.value("line", "").c_str(), taken ? "  (can be reloaded)" : "");
   }
-  if (changes.empty()) {
+  if (changes.empty() && refused.is_null()) {
     std::printf("no difference\n");
   } else if (restarts) {
     std::printf("`tributaryctl config reload` refuses all of it; restart the daemon\n");

@@ -244,7 +244,8 @@ class Backend {
   // changes. Each packet core takes up all of it before its next burst.
   virtual tl::expected<LateCpus, std::string> reload(const DaemonConfig& next) = 0;
   // Says why reload() would refuse `next`.
-  virtual Outcome check_reload(const DaemonConfig& next) = 0;
+  virtual tl::expected<std::vector<ConfigChange>, std::string> check_reload(
+      const DaemonConfig& next) = 0;
   // Lists the operators that people brought (docs/reference/handlers.md).
   virtual std::vector<HandlerRow> handlers() = 0;
   // Loads what is not there yet; its number is below wire::handlers_max.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <exception>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <utility>
@@ -219,12 +220,21 @@ struct Difference {
   std::vector<ConfigChange> changes;
   std::optional<std::string> refused;
 };
+
+bool tells_of(const std::vector<ConfigChange>& changes, const ConfigChange& other) {
+  return std::any_of(changes.begin(), changes.end(),
+                     [&](const ConfigChange& change) { return change.setting == other.setting; });
+}
+
 Difference difference_of(Backend& backend, const DaemonConfig& next) {
   Difference difference{diff(backend.config(), next), {}};
   if (needs_restart(difference.changes)) {
     difference.refused = "some changes need a restart of the daemon; nothing was changed";
-  } else if (auto outcome = backend.check_reload(next); !outcome) {
-    difference.refused = std::move(outcome.error());
+  } else if (auto loads = backend.check_reload(next); !loads) {
+    difference.refused = std::move(loads.error());
+  } else {
+    std::copy_if(loads->begin(), loads->end(), std::back_inserter(difference.changes),
+                 [&](const ConfigChange& load) { return !tells_of(difference.changes, load); });
   }
   return difference;
 }

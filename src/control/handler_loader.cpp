@@ -2,6 +2,7 @@
 #include "control/handler_loader.h"
 
 #include <algorithm>
+#include <fmt/format.h>
 #include <optional>
 
 #include "control/handler_source.h"
@@ -36,6 +37,10 @@ std::string taken(const Row& row) {
 }
 
 }  // namespace
+
+std::string mark_text(std::uint64_t mark) {
+  return fmt::format("{:#018x}", mark);
+}
 
 HandlerLoader::HandlerLoader(std::string directory, Quiescence wait_for_cores)
     : directory_(std::move(directory)), wait_for_cores_(std::move(wait_for_cores)) {}
@@ -126,8 +131,17 @@ tl::expected<HandlerLoader::Change, std::string> HandlerLoader::change_to(
   return change;
 }
 
-HandlerLoader::Outcome HandlerLoader::check(const std::vector<HandlerConfig>& file) const {
-  return change_to(file).map([](const auto&) {});
+tl::expected<std::vector<ConfigChange>, std::string> HandlerLoader::check(
+    const std::vector<HandlerConfig>& file) const {
+  return change_to(file).map([](const Change& change) {
+    std::vector<ConfigChange> loads;
+    for (const auto& [number, handler] : change.coming) {
+      const auto row = row_of(number);
+      loads.push_back({called(number), row && !row->closed ? mark_text(row->mark) : "",
+                       mark_text(handler->mark())});
+    }
+    return loads;
+  });
 }
 
 // No handler is refused once the cores have passed: each number is free then, and comes once.

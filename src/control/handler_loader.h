@@ -11,6 +11,7 @@
 #include <tl/expected.hpp>
 
 #include "control/config.h"
+#include "control/config_diff.h"
 #include "reduce/handlers/handler.h"
 #include "reduce/handlers/table.h"
 #include "wire/element.h"
@@ -22,6 +23,9 @@ struct HandlerRow {
   reduce::HandlerTable::Row handler;
   bool is_of_file = false;  // of [[handler]]; else somebody loaded it over the control socket
 };
+
+// Returns a mark as it is shown: text, as JSON has no integers of 64 bits that all programs read.
+std::string mark_text(std::uint64_t mark);
 
 // Loads and unloads the handlers of this process (reduce/handlers/table.h), from one thread at a
 // time. What is unloaded is closed, taken out and destroyed, with a quiescent point of all packet
@@ -44,8 +48,11 @@ class HandlerLoader {
   // call can be repeated. It does nothing where there is none.
   Outcome unload(unsigned number);
 
-  // Says why apply() would refuse `file`, but for packet cores that are late.
-  Outcome check(const std::vector<HandlerConfig>& file) const;
+  // Says what apply() would load, by marks: also what the file does not show, as a shared object
+  // that is another one now, or a handler that somebody unloaded by hand. The error is why it would
+  // be refused, but for packet cores that are late.
+  tl::expected<std::vector<ConfigChange>, std::string> check(
+      const std::vector<HandlerConfig>& file) const;
   // Makes what was loaded by the file before into what it says now, and leaves alone what was
   // loaded by hand. If it is refused, nothing has changed: where a packet core is late, what had to
   // go was closed only until then.

@@ -2,7 +2,6 @@
 #include "control/handler_methods.h"
 
 #include <algorithm>
-#include <fmt/format.h>
 #include <string>
 #include <utility>
 
@@ -12,11 +11,6 @@ namespace tributary::control {
 namespace {
 
 using nlohmann::json;
-
-// A mark is text, as JSON has no integers of 64 bits that all programs read.
-std::string mark_text(std::uint64_t mark) {
-  return fmt::format("{:#018x}", mark);
-}
 
 json row_json(const HandlerRow& row) {
   const auto& handler = row.handler;

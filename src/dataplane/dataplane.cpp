@@ -272,7 +272,8 @@ tl::expected<control::DaemonConfig, std::string> Dataplane::merged_with(
   return merged;
 }
 
-control::Outcome Dataplane::check_reload(const control::DaemonConfig& next) {
+tl::expected<std::vector<control::ConfigChange>, std::string> Dataplane::check_reload(
+    const control::DaemonConfig& next) {
   const std::lock_guard lock(mutex_);
   const auto merged = merged_with(next);
   return merged ? handlers_.check(next.handlers) : tl::unexpected(merged.error());

@@ -63,7 +63,8 @@ class Dataplane final : public control::Backend {
   const control::RuntimeSeeds& seeds() const override { return runtime_.seeds; }
   control::Outcome set_seeds(const control::RuntimeSeeds& next) override;
   tl::expected<control::LateCpus, std::string> reload(const control::DaemonConfig& next) override;
-  control::Outcome check_reload(const control::DaemonConfig& next) override;
+  tl::expected<std::vector<control::ConfigChange>, std::string> check_reload(
+      const control::DaemonConfig& next) override;
   std::vector<control::HandlerRow> handlers() override;
   control::Outcome load_handler(const control::HandlerConfig& wanted) override;
   control::Outcome unload_handler(unsigned number) override;

@@ -7,6 +7,7 @@
 
 #include "control/protocol.h"
 #include "fake_backend.h"
+#include "support/unload_handlers.h"
 
 namespace tributary::control {
 namespace {
@@ -304,6 +305,25 @@ TEST_F(DispatcherTest, config_reload_refuses_what_needs_a_restart) {
   EXPECT_EQ(result.error().code, ErrorCode::refused);
   EXPECT_EQ(result.error().details["changes"][0]["setting"], "switch leaf1 port h1 mtu");
   EXPECT_EQ(backend_.reloads, 0);
+}
+
+// Of a shared object the file has the name alone; and what was unloaded by hand it has unchanged.
+TEST_F(DispatcherTest, config_diff_tells_which_handlers_a_reload_loads) {
+  const tributary::test::UnloadHandlers unload_handlers;
+  const json params = {
+      {"name", "f"},
+      {"text", std::string(running_switch) + "[[handler]]\nnumber = 7\ntype = \"i8\"\n"
+                                             "expression = \"acc = min(acc + in, 127)\"\n"}};
+  const auto lines = [&] {
+    const auto difference = call("config.diff", params);
+    return (*difference)["changes"];
+  };
+  EXPECT_EQ(lines().size(), 1u) << "the text says it";
+  ASSERT_TRUE(call("config.reload", params));
+  ASSERT_EQ(lines().size(), 1u);
+  EXPECT_EQ(std::string(lines()[0]["line"]).substr(0, 15), "+ handler 7: 0x");
+  ASSERT_TRUE(backend_.loader.apply(backend_.running.handlers));
+  EXPECT_TRUE(lines().empty());
 }
 
 TEST_F(DispatcherTest, config_diff_and_reload_refuse_the_same) {

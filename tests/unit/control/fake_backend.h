@@ -178,8 +178,12 @@ class FakeBackend final : public Backend {
     ++seed_changes;
     return {};
   }
-  Outcome check_reload(const DaemonConfig&) override {
-    return reload_refused.empty() ? Outcome{} : tl::unexpected(reload_refused);
+  tl::expected<std::vector<ConfigChange>, std::string> check_reload(
+      const DaemonConfig& next) override {
+    if (!reload_refused.empty()) {
+      return tl::unexpected(reload_refused);
+    }
+    return loader.check(next.handlers);
   }
   tl::expected<LateCpus, std::string> reload(const DaemonConfig& next) override {
     running = next;

@@ -196,6 +196,23 @@ TEST_F(HandlerLoaderTest, a_file_loads_again_what_was_unloaded_by_hand) {
   EXPECT_TRUE(is_found(7));
 }
 
+TEST_F(HandlerLoaderTest, a_check_tells_what_would_be_loaded) {
+  const std::vector<HandlerConfig> file{expression(6), expression(7)};
+  ASSERT_TRUE(loader_.apply(file));
+  EXPECT_THAT(*loader_.check(file), IsEmpty());
+  const auto before = mark_text(reduce::mark_of(wire::handler_operator(7)));
+  const auto other = loader_.check({expression(6), expression(7, "acc = max(acc, in)")});
+  ASSERT_EQ(other->size(), 1u);
+  EXPECT_EQ(other->front().setting, "handler 7");
+  EXPECT_EQ(other->front().before, before);
+  EXPECT_THAT(other->front().after, HasSubstr("0x"));
+  EXPECT_NE(other->front().after, before);
+  ASSERT_TRUE(loader_.unload(7));
+  const auto again = loader_.check(file);
+  ASSERT_EQ(again->size(), 1u) << "somebody unloaded it by hand";
+  EXPECT_EQ(to_string(again->front()), "+ handler 7: " + before);
+}
+
 TEST_F(HandlerLoaderTest, a_file_that_names_a_number_twice_changes_nothing) {
   ASSERT_TRUE(loader_.apply({expression(1)}));
   const std::vector<HandlerConfig> twice{expression(2), expression(3),
