@@ -2,6 +2,7 @@
 #include "dataplane/device_queue.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include <rte_ethdev.h>
@@ -122,6 +123,12 @@ std::size_t DeviceQueue::transmit(PacketList& packets, Time now) {
     drop_waiting();
   }
   return sent;
+}
+
+std::size_t DeviceQueue::waiting_bytes() const {
+  return std::accumulate(
+      pending_.begin(), pending_.begin() + waiting_, std::size_t{0},
+      [](std::size_t bytes, const rte_mbuf* mbuf) { return bytes + mbuf->pkt_len; });
 }
 
 void DeviceQueue::drop_waiting() {

@@ -47,6 +47,8 @@ class alignas(64) DeviceQueue {
   // (10 ms unless told); then it is dropped and counted. Returns how many the device took.
   std::size_t transmit(PacketList& packets, Time now);
   bool waiting() const { return waiting_ > 0; }
+  std::size_t waiting_packets() const { return waiting_; }
+  std::size_t waiting_bytes() const;
   void set_patience(Duration patience) { patience_ = patience; }
   std::uint64_t dropped() const { return dropped_; }
   void drop_waiting();

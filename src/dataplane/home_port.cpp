@@ -58,6 +58,17 @@ bool HomePort::transmit(Time now) {
   return worked;
 }
 
+forwarding::PortCounters HomePort::counters() const {
+  auto counters = port_.counters();
+  if (device_ != nullptr) {
+    counters.rx_missed = device_->refused();
+    counters.tx_device_dropped = device_->dropped();
+    // What waits there may still be dropped, and a count of what was sent never falls.
+    counters.tx_packets -= counters.tx_device_dropped + device_->waiting_packets();
+  }
+  return counters;
+}
+
 void HomePort::pause(bool paused) {
   if (device_ != nullptr) {
     device_->pause(paused);

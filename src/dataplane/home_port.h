@@ -31,6 +31,8 @@ class HomePort {
   const forwarding::Port& port() const { return port_; }
   // Returns null for an internal link.
   const DeviceQueue* device() const { return device_; }
+  // Counts the port's share and the device that it leads to.
+  forwarding::PortCounters counters() const;
 
   // Adds to `ready` what comes from the device, unless it is to wait there or is delayed. Returns
   // false if nothing came.

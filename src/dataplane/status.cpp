@@ -23,17 +23,6 @@ std::uint64_t resident_bytes() {
   return resident * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
-// Counts one queue of a port, and the device that it leads to.
-forwarding::PortCounters counters_of(const HomePort& home) {
-  auto counters = home.port().counters();
-  if (home.device() != nullptr) {
-    counters.rx_missed = home.device()->refused();
-    counters.tx_device_dropped = home.device()->dropped();
-    counters.tx_packets -= counters.tx_device_dropped;
-  }
-  return counters;
-}
-
 // An interface may also have dropped what others were to send by it.
 void add_losses(forwarding::PortCounters& to, const PortDevice::Losses& losses) {
   const auto unsent = std::min(losses.unsent, to.tx_packets);
@@ -123,9 +112,13 @@ control::Queried<std::vector<control::PortStatus>> Dataplane::ports() {
       auto& row = rows[home.number()];
       row.queue_packets += home.port().queue_packets();
       row.queue_bytes += home.port().queue_bytes();
+      if (home.device() != nullptr) {
+        row.queue_packets += home.device()->waiting_packets();
+        row.queue_bytes += home.device()->waiting_bytes();
+      }
       row.charged_bytes = home.port().charged_bytes();
       row.paused |= home.port().paused();
-      row.counters += counters_of(home);
+      row.counters += home.counters();
       add_classes(row.classes, home.port().class_rows());
     }
     for (std::size_t number = 0; number < rows.size(); ++number) {
