@@ -38,8 +38,14 @@ Outcome check_socket(const std::string& path, bool made) {
 
 // A client needs a socket at `path`.
 Outcome check_is_socket(const std::string& path, const char* advice) {
-  if (look_at_peer(path) == control::SocketFile::other) {
+  const auto peer = look_at_peer(path);
+  if (peer == control::SocketFile::other) {
     return tl::unexpected(path + " is no socket; " + advice);
+  }
+  if (peer == control::SocketFile::unknown && errno == EACCES) {
+    return tl::unexpected("the daemon may not connect to " + path +
+                          "; let its user write to that socket (without the capability "
+                          "CAP_DAC_OVERRIDE root needs that, too)");
   }
   return {};
 }

@@ -98,6 +98,30 @@ TEST(CheckDevice, AClientFollowsASymbolicLinkToItsServer) {
   close(listening);
 }
 
+TEST(CheckDevice, AClientHasTheRightToConnect) {
+  constexpr uid_t nobody = 65534;
+  if (geteuid() != 0 || seteuid(nobody) != 0 || seteuid(0) != 0) {
+    GTEST_SKIP() << "only root can be somebody else for a while";
+  }
+  const test::TemporaryDirectory directory;
+  const auto path = directory / "x.sock";
+  std::filesystem::permissions(std::filesystem::path(path).parent_path(),
+                               std::filesystem::perms(0755));
+  const int listening = socket(AF_UNIX, SOCK_STREAM, 0);
+  const auto address = control::unix_address(path).value();
+  ASSERT_EQ(bind(listening, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  ASSERT_EQ(listen(listening, 1), 0);
+  std::filesystem::permissions(path, std::filesystem::perms(0755));
+  ASSERT_EQ(seteuid(nobody), 0);
+  const auto memif = complaint(control::MemifDevice{path});
+  const auto vhost = complaint(control::VhostDevice{path, false});
+  ASSERT_EQ(seteuid(0), 0);
+  EXPECT_NE(memif.find("may not connect to " + path), std::string::npos) << memif;
+  EXPECT_NE(vhost.find("may not connect to " + path), std::string::npos) << vhost;
+  EXPECT_EQ(complaint(control::MemifDevice{path}), "");
+  close(listening);
+}
+
 TEST(ChooseQueues, AutomaticOnesAreOneForEachCoreThatTheDeviceCanHave) {
   const control::PciDevice card{.queues = control::queues_automatic};
   EXPECT_EQ(choose_queues(card, 4, 16).value(), 4);
