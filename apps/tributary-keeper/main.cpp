@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <string>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 
+#include "control/log_queue.h"
 #include "end_of_parse.h"
 #include "exit_codes.h"
 #include "host/membership/keeper.h"
@@ -16,8 +19,18 @@
 namespace tributary {
 namespace {
 
+// Whoever does not read the log, or has it written by strangers at the door, stops no rank.
+control::LogQueue& log_queue() {
+  constexpr std::size_t capacity = 64 * 1024;
+  static control::LogQueue queue(STDERR_FILENO, capacity, [](std::uint64_t missing) {
+    return "tributary-keeper: " + std::to_string(missing) +
+           " lines are missing here, as nobody took them\n";
+  });
+  return queue;
+}
+
 void say(const std::string& line) {
-  std::fprintf(stderr, "tributary-keeper: %s\n", line.c_str());
+  log_queue().push("tributary-keeper: " + line + "\n");
 }
 
 std::string secret_of_environment() {
@@ -70,7 +83,9 @@ int run(int argc, char** argv) {
   }
   apps::catch_signals();
   raise_limit_of_descriptors();
-  return serve(listen);
+  const int code = serve(listen);
+  (void)log_queue().written(std::chrono::milliseconds(500));
+  return code;
 }
 
 }  // namespace

@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Elastic worlds through switches: ranks are killed, replaced and added, and sums stay exact."""
 
+import fcntl
 import os
 import pathlib
 import re
 import signal
+import socket
 import subprocess
 import tempfile
+import time
 import unittest
 
 import support
@@ -132,6 +135,42 @@ class Worlds(unittest.TestCase):
     def assert_ended_in_time(self, member: Process, why: str) -> None:
         line = member.await_line(rf"^ended after ([0-9.]+) s \(membership_ended\): .*{why}.*call regroup\(\)")
         self.assertLess(float(line[1]), AT_ONCE_S)
+
+
+class Unread(unittest.TestCase):
+    def test_a_log_that_nobody_reads_does_not_stop_the_keeper(self):
+        with socket.socket() as unused:
+            unused.bind(("127.0.0.1", 0))
+            place = unused.getsockname()
+        ours, theirs = os.pipe()
+        self.addCleanup(os.close, ours)
+        fcntl.fcntl(theirs, fcntl.F_SETPIPE_SZ, 4096)
+        os.write(theirs, bytes(4096))  # it is full
+        keeper = subprocess.Popen([KEEPER, "--listen", f"127.0.0.1:{place[1]}"], stderr=theirs,
+                                  env=os.environ | {"TRIBUTARY_SECRET": SECRET})
+        os.close(theirs)
+        self.addCleanup(keeper.wait)
+        self.addCleanup(keeper.kill)
+        greeting = b"TRIM" + bytes(196)  # whose proof is none: the log has a line for each
+        for _ in range(3):
+            with self.connected(place) as stranger:
+                stranger.settimeout(support.PATIENCE_S)
+                stranger.sendall(greeting)
+                try:
+                    while stranger.recv(4096):
+                        pass
+                except ConnectionResetError:
+                    pass
+        keeper.send_signal(signal.SIGTERM)
+        self.assertEqual(keeper.wait(support.PATIENCE_S), 0)
+
+    def connected(self, place: tuple[str, int]) -> socket.socket:
+        for _ in range(int(10 * support.PATIENCE_S)):
+            try:
+                return socket.create_connection(place)
+            except ConnectionRefusedError:
+                time.sleep(0.1)
+        raise AssertionError("the keeper does not listen")
 
 
 class Elastic(Worlds):
