@@ -103,9 +103,10 @@ Step<void> carry_out(const Options& options, const FabricFile& file, LiveFabric&
   for (const auto& [sw, message] : done.error().left) {
     left.push_back({{"switch", name_of(file, sw)}, {"message", message}});
   }
-  return tl::unexpected(
-      report(options, ExitCode::failed, "refused", text_of(file, done.error()),
-             left.empty() ? json(nullptr) : json{{"not_rolled_back", std::move(left)}}));
+  auto why = done.error().why;
+  why.message = text_of(file, done.error());
+  why.failure.details = left.empty() ? json(nullptr) : json{{"not_rolled_back", std::move(left)}};
+  return tl::unexpected(report(options, why));
 }
 
 }  // namespace tributary::ctl

@@ -33,7 +33,8 @@ ExitCode exit_code(const control::CallError& error) {
     case control::CallError::Kind::failed:
       break;
   }
-  if (error.failure.code == control::ErrorCode::late) {
+  const auto code = error.failure.code;
+  if (code == control::ErrorCode::late || code == control::ErrorCode::busy) {
     return ExitCode::timeout;
   }
   return ExitCode::failed;

@@ -48,8 +48,12 @@ control::ConfigErrors errors_of(const FabricFile& file, const std::vector<Refusa
 
 std::string text_of(const FabricFile& file, const TransactionFailure& failure) {
   const auto& switches = file.topology.switches;
-  std::string text =
-      "switch " + switches[failure.switch_index].name + " refused: " + failure.message + "; ";
+  // Who does not answer, or answers later, does not refuse.
+  const auto& said = failure.why.failure;
+  const bool refused = !said.message.empty() && said.code != control::ErrorCode::late &&
+                       said.code != control::ErrorCode::busy;
+  std::string text = "switch " + switches[failure.switch_index].name +
+                     (refused ? " refused: " : " failed: ") + failure.why.message + "; ";
   text += failure.changed ? "the others have what they had before" : "nothing was changed";
   std::vector<Alike> groups;
   for (const auto& [sw, message] : failure.left) {

@@ -34,7 +34,7 @@ void roll_back(const std::vector<SwitchChange>& changes, std::size_t count,
     const SwitchChange& change = changes[count];
     const auto restored = install(change.switch_index, change.jobs, change.before, false);
     if (!restored) {
-      failure.left.emplace_back(change.switch_index, restored.error());
+      failure.left.emplace_back(change.switch_index, restored.error().message);
     }
   }
 }

@@ -9,6 +9,7 @@
 
 #include <tl/expected.hpp>
 
+#include "control/client.h"
 #include "controller/topology.h"
 
 namespace tributary::controller {
@@ -31,13 +32,13 @@ std::vector<SwitchChange> changes_between(const std::vector<PlacedPart>& install
 
 // Gives a switch `parts` in place of all that it has of `jobs`; with `check`, it only says whether
 // that would do.
-using InstallParts = std::function<tl::expected<void, std::string>(
+using InstallParts = std::function<tl::expected<void, control::CallError>(
     std::size_t switch_index, const std::vector<std::uint32_t>& jobs,
     const std::vector<TreePart>& parts, bool check)>;
 
 struct TransactionFailure {
   std::size_t switch_index = 0;
-  std::string message;
+  control::CallError why;
   bool changed = false;  // something had been installed, and was taken back
   // These switches could not be brought back to what they had, and why.
   std::vector<std::pair<std::size_t, std::string>> left;

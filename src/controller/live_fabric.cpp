@@ -328,15 +328,10 @@ LiveFabric::Called LiveFabric::call_install(std::size_t sw, const std::vector<st
 tl::expected<void, TransactionFailure> LiveFabric::carry_out(
     const std::vector<SwitchChange>& changes) {
   const SignalsLater signals;  // all switches change or none
-  return controller::carry_out(changes,
-                               [this](std::size_t sw, const auto& jobs, const auto& parts,
-                                      bool check) -> tl::expected<void, std::string> {
-                                 if (const auto done = call_install(sw, jobs, parts, check);
-                                     !done) {
-                                   return tl::unexpected(done.error().message);
-                                 }
-                                 return {};
-                               });
+  return controller::carry_out(
+      changes, [this](std::size_t sw, const auto& jobs, const auto& parts, bool check) {
+        return call_install(sw, jobs, parts, check).map([](const auto&) {});
+      });
 }
 
 SeedSteps LiveFabric::give_seeds() {

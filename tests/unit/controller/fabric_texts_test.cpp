@@ -35,16 +35,30 @@ TEST(DetourTexts, NameJobSwitchAndReason) {
               ElementsAre("job 7 goes around switch spine1, which refuses it: full"));
 }
 
+control::CallError refusal(const std::string& why) {
+  return {control::CallError::Kind::failed, why, {control::ErrorCode::refused, why, nullptr}};
+}
+
 TEST(TextOfAFailure, SaysWhatTheSwitchesHaveNow) {
   const auto file = file_with_two_jobs();
-  EXPECT_EQ(text_of(file, {0, "no room", false, {}}),
+  EXPECT_EQ(text_of(file, {0, refusal("no room"), false, {}}),
             "switch leaf1 refused: no room; nothing was changed");
-  EXPECT_EQ(text_of(file, {2, "no room", true, {}}),
+  EXPECT_EQ(text_of(file, {2, refusal("no room"), true, {}}),
             "switch spine1 refused: no room; the others have what they had before");
-  EXPECT_EQ(text_of(file, {2, "gone", true, {{0, "gone"}, {3, "late"}, {1, "gone"}}}),
+  EXPECT_EQ(text_of(file, {2, refusal("gone"), true, {{0, "gone"}, {3, "late"}, {1, "gone"}}}),
             "switch spine1 refused: gone; the others have what they had before; leaf1, leaf2 could "
             "not be brought back (gone); spine2 could not be brought back (late): `tributaryctl "
             "fabric show` says what is there, once it answers");
+}
+
+TEST(TextOfAFailure, CallsNoRefusalWhatHadNoAnswer) {
+  const control::CallError late{control::CallError::Kind::timeout, "no answer within 5000 ms", {}};
+  EXPECT_EQ(text_of(file_with_two_jobs(), {0, late, false, {}}),
+            "switch leaf1 failed: no answer within 5000 ms; nothing was changed");
+  auto core = refusal("the packet core on CPU 3 did not answer");
+  core.failure.code = control::ErrorCode::late;
+  EXPECT_EQ(text_of(file_with_two_jobs(), {0, core, false, {}}),
+            "switch leaf1 failed: the packet core on CPU 3 did not answer; nothing was changed");
 }
 
 }  // namespace

@@ -25,12 +25,13 @@ class Switches {
     }
   }
 
-  tl::expected<void, std::string> install(std::size_t sw, const std::vector<std::uint32_t>& jobs,
-                                          const std::vector<TreePart>& parts, bool check) {
+  tl::expected<void, control::CallError> install(std::size_t sw,
+                                                 const std::vector<std::uint32_t>& jobs,
+                                                 const std::vector<TreePart>& parts, bool check) {
     calls += std::string(check ? "?" : "!") + std::to_string(sw);
     const std::string error = fails ? fails(sw, check, parts) : "";
     if (!error.empty() && !changes_anyway) {
-      return tl::unexpected(error);
+      return tl::unexpected(control::CallError{.message = error});
     }
     if (!check) {
       std::erase_if(has[sw], [&](const TreePart& part) {
@@ -39,7 +40,7 @@ class Switches {
       has[sw].insert(has[sw].end(), parts.begin(), parts.end());
     }
     if (!error.empty()) {
-      return tl::unexpected(error);
+      return tl::unexpected(control::CallError{.message = error});
     }
     return {};
   }
@@ -100,7 +101,7 @@ TEST(FabricTransaction, a_switch_that_has_no_room_stops_all) {
   ASSERT_FALSE(done);
   EXPECT_EQ(switches.calls, "?0?1?2");
   EXPECT_EQ(done.error().switch_index, 2u);
-  EXPECT_EQ(done.error().message, "no room");
+  EXPECT_EQ(done.error().why.message, "no room");
   EXPECT_FALSE(done.error().changed);
 }
 
