@@ -83,16 +83,27 @@ Finding check_io_uring() {
           error == -ENOMEM ? "ulimit -l unlimited" : "sysctl -w kernel.io_uring_disabled=0"};
 }
 
+// Counts the huge pages of all sizes.
+std::uint64_t hugepages(const char* which) {
+  std::uint64_t pages = 0;
+  std::error_code error;
+  for (const auto& size : std::filesystem::directory_iterator("/sys/kernel/mm/hugepages", error)) {
+    pages += std::strtoull(first_line(size.path() / which).c_str(), nullptr, 10);
+  }
+  return pages;
+}
+
 Finding check_hugepages() {
-  const auto total = keyed_number("/proc/meminfo", "HugePages_Total:");
-  const auto free = keyed_number("/proc/meminfo", "HugePages_Free:");
+  const auto total = hugepages("nr_hugepages");
+  const auto free = hugepages("free_hugepages");
   if (free > 0) {
     return {"hugepages", Verdict::ok,
             std::to_string(free) + " of " + std::to_string(total) + " free", ""};
   }
   return {"hugepages", Verdict::slow,
           total == 0 ? "none reserved: more TLB misses, no physical devices" : "none is free",
-          "sysctl -w vm.nr_hugepages=" + std::to_string(total + 512)};
+          "sysctl -w vm.nr_hugepages=" +
+              std::to_string(keyed_number("/proc/meminfo", "HugePages_Total:") + 512)};
 }
 
 Finding check_receive_buffer() {

@@ -148,8 +148,8 @@ struct CommandLine {
       return show_drops(options, all);
     })->add_flag("--all", all, "Also reasons that have not occurred");
     add(app, "metrics",
-        "All counters and figures in the text format of Prometheus; --json changes only how errors "
-        "are told",
+        "Counters and states of daemon, cores, ports, classes, engines and neighbours, and drops, "
+        "in the text format of Prometheus; --json changes only how errors are told",
         [this] { return show_metrics(options); });
     CLI::App* const watching = add(app, "watch", "Rates per port, and what it loses",
                                    [this] { return watch(options, interval_s, count); });

@@ -21,6 +21,34 @@ using nlohmann::json;
 
 constexpr const char* dropped = "tributary_dropped_packets_total";
 
+// These are figures of rows that have others, too, for people.
+struct Figure {
+  const char* name;  // of the metric, behind its prefix
+  const char* key;   // of the row
+  const char* help;
+};
+constexpr Figure port_states[] = {
+    {"up", "up", "1 while the port has a link and is not switched off, else 0"},
+    {"queue_bytes", "queue_bytes", "bytes that wait to be sent"},
+};
+constexpr Figure bfd_figures[] = {
+    {"alive", "alive", "1 while the neighbour answers, else 0"},
+    {"failures_total", "failures_total", "how often the neighbour did not answer any more"},
+};
+constexpr Figure daemon_figures[] = {
+    {"uptime_seconds", "uptime_seconds", "the time since the daemon started"},
+    {"resident_bytes", "resident_bytes", "the daemon's resident memory"},
+    {"packet_buffers", "packet_buffers", "packet buffers that there are"},
+    {"packet_buffers_free", "packet_buffers_free", "packet buffers that hold no packet"},
+    {"log_dropped_total", "log_dropped_total", "lines of the log that nobody took in time"},
+};
+constexpr Figure core_figures[] = {
+    {"loops_total", "loops_total", "loops of a packet core"},
+    {"busy_loops_total", "busy_loops_total", "loops that found something to do"},
+    {"handover_full_packets_total", "handover_full_packets_total",
+     "packets that found the ring to another core full"},
+};
+
 std::string escaped(std::string_view text) {
   std::string out;
   for (const char c : text) {
@@ -43,21 +71,35 @@ class Exposition {
     for (const auto* kind : protocols::engines()) {
       describe(kind->figure_kinds(), "tributary_" + std::string(kind->protocol.name) + "_");
     }
+    describe(port_states, "tributary_port_");
+    describe(bfd_figures, "tributary_bfd_");
+    describe(daemon_figures, "tributary_daemon_");
+    describe(core_figures, "tributary_core_");
     families_[dropped].help = "packets that were dropped, or were made and could not be sent";
   }
 
   // Adds a sample with the row's values of these labels.
   void add(const std::string& name, const json& row, std::initializer_list<const char*> labels,
            const json& value) {
-    if (!value.is_number()) {
+    if (!value.is_number() && !value.is_boolean()) {
       return;
     }
     std::string text;
     for (const char* const label : labels) {
       text += (text.empty() ? "" : ",") + std::string(label) + "=\"" +
-              escaped(row.value(label, "")) + '"';
+              escaped(plain(row.value(label, json("")))) + '"';
     }
-    families_[name].samples += name + "{" + text + "} " + value.dump() + "\n";
+    families_[name].samples += name + (text.empty() ? "" : "{" + text + "}") + " " +
+                               (value.is_boolean() ? json(int{value.get<bool>()}) : value).dump() +
+                               "\n";
+  }
+
+  template <std::size_t Count>
+  void add(const Figure (&figures)[Count], const std::string& prefix, const json& row,
+           std::initializer_list<const char*> labels) {
+    for (const auto& figure : figures) {
+      add(prefix + figure.name, row, labels, row.value(figure.key, json()));
+    }
   }
 
   void print() const {
@@ -90,6 +132,7 @@ class Exposition {
 };
 
 void add_port(Exposition& out, const json& row) {
+  out.add(port_states, "tributary_port_", row, {"switch", "port"});
   const json counters = row.value("counters", json::object());
   for (const auto& [name, value] : counters.items()) {
     out.add("tributary_port_" + name, row, {"switch", "port"}, value);
@@ -116,6 +159,17 @@ void add_drop(Exposition& out, const json& row) {
   out.add(dropped, row, {"scope", "where", "reason"}, row.value("packets_total", json(nullptr)));
 }
 
+void add_bfd(Exposition& out, const json& row) {
+  out.add(bfd_figures, "tributary_bfd_", row, {"switch", "port", "neighbour"});
+}
+
+void add_daemon(Exposition& out, const json& status) {
+  out.add(daemon_figures, "tributary_daemon_", status, {});
+  for (const json& core : status.value("cores", json::array())) {
+    out.add(core_figures, "tributary_core_", core, {"cpu"});
+  }
+}
+
 struct Source {
   const char* method;
   bool has_limit;
@@ -124,6 +178,7 @@ struct Source {
 constexpr Source sources[] = {{"port.list", true, add_port},
                               {"class.list", true, add_class},
                               {"engine.list", true, add_engine},
+                              {"bfd.list", true, add_bfd},
                               {"drop.list", false, add_drop}};
 
 }  // namespace
@@ -134,6 +189,11 @@ ExitCode show_metrics(const Options& options) {
     return report(options, client.error());
   }
   Exposition out;
+  const auto status = client->call("daemon.status", json::object());
+  if (!status) {
+    return report(options, status.error());
+  }
+  add_daemon(out, *status);
   for (const auto& source : sources) {
     const auto result =
         client->call(source.method, source.has_limit ? json{{"limit", control::Params::rows_max}}

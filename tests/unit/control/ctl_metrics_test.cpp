@@ -26,6 +26,10 @@ TEST_F(CtlTest, metrics_have_values_with_labels_types_and_help) {
            "class=\"bulk \\\"1\\\"\"} 3\n",
            "# TYPE tributary_canary_collisions_total counter\n"
            "tributary_canary_collisions_total{switch=\"leaf1\"} 7\n",
+           "\ntributary_port_up{switch=\"leaf1\",port=\"h1\"} 1\n",
+           "# TYPE tributary_daemon_packet_buffers_free "
+           "gauge\ntributary_daemon_packet_buffers_free ",
+           "\ntributary_core_loops_total{cpu=\"3\"} 10\n",
            "\ntributary_dropped_packets_total{scope=\"port\",where=\"leaf1:h1\","
            "reason=\"queue_tail\"} 5\n",
        }) {
@@ -50,7 +54,7 @@ TEST_F(CtlTest, metrics_keep_what_has_one_name_together) {
         EXPECT_EQ(type, family.ends_with("_total") ? "counter" : "gauge");
       }
     } else {
-      EXPECT_EQ(line.substr(0, line.find('{')), family);
+      EXPECT_EQ(line.substr(0, line.find_first_of("{ ")), family);
     }
   }
   EXPECT_GT(known.size(), 20u);
