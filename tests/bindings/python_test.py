@@ -545,6 +545,7 @@ def gradient_hook() -> None:
     raised(tributary.NetworkError, lambda: failing(None, bucket).wait(), "the first one")
     assert apart.ended == [1, 2, 3], "DDP may use the bucket again"
     raised(ValueError, lambda: tributary.hooks.sketch_hook(apart, Averaged, low_rank=1, kind="quantiles"), "grid")
+    raised(ValueError, lambda: tributary.hooks.sketch_hook(apart, Averaged, bits=32), "low_rank")
     with tributary.Communicator() as comm:
         hook = tributary.hooks.sketch_hook(comm, Averaged, bits=8, rounding="nearest")
         # DDP asks for both.

@@ -8,6 +8,7 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import unittest
@@ -377,6 +378,12 @@ def refused_loose_training() -> None:
         (weights * 2).sum().backward()
         assert optimizer.step()
     assert weights.tolist() == [-1, -1, -1]
+    try:
+        with tributary.torch.loose_optimizer(torch.optim.SGD([weights], lr=1)):
+            dist.barrier()  # else others may still be about to create theirs
+            raise KeyError("of the script itself")
+    except KeyError:
+        (weights * 2).sum().backward()  # the model is trained on without the others
     with_momentum = torch.optim.SGD([weights], lr=1, momentum=0.5)
     optimizer = tributary.torch.loose_optimizer(with_momentum, synchrony="asp")
 
@@ -501,6 +508,15 @@ class Backend(ranks.Cases):
         self.assertEqual(digests[0], digests[1])
         by_gloo = self.train("--backend", "gloo", module=())
         self.assertAlmostEqual(_accuracy(said[0]), _accuracy(by_gloo[0]), delta=0.1)
+
+    def test_a_script_that_the_package_starts_finds_it_by_its_name(self):
+        with tempfile.NamedTemporaryFile("w", suffix=".py") as script:
+            script.write("import tributary.torch\nprint(tributary.torch.sketch_hook.__name__)\n")
+            script.flush()
+            done = subprocess.run(
+                [sys.executable, "-m", "tributary.torch", script.name], text=True, capture_output=True,
+                timeout=ranks.PATIENCE_S, env=os.environ | {"PYTHONPATH": str(ranks.PACKAGE)})
+        self.assertEqual((done.returncode, done.stdout), (0, "sketch_hook\n"), done.stderr)
 
     @unittest.skipUnless(FASHION.is_dir() and TORCHRUN.is_file(), "needs torchrun, and dataset-fashion-mnist")
     def test_torchrun_starts_the_example(self):

@@ -3,6 +3,7 @@
 
 #include <c10/core/InferenceMode.h>
 #include <stdexcept>
+#include <system_error>
 #include <utility>
 
 #include "bindings/pytorch/communicator.h"
@@ -67,7 +68,13 @@ bool Completions::wait_for(std::chrono::milliseconds duration) {
 
 void Completions::hand_over() {
   if (idle_ == 0 && !stops_) {
-    threads_.emplace_back([this] { serve(); });
+    try {
+      threads_.emplace_back([this] { serve(); });
+    } catch (const std::system_error&) {
+      if (threads_.empty()) {
+        throw;
+      }  // else the thread that is here goes on by itself, once it has told its outcome
+    }
   }
   changed_.notify_all();
 }

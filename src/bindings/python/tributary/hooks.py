@@ -55,6 +55,8 @@ def sketch_hook(communicator, future, *, bits: int = 8, feedback: bool = True, l
     """
     if low_rank and "kind" in more:
         raise ValueError("with low_rank there is no choice of a kind: factors go on a grid")
+    if bits > 16 and not low_rank:
+        raise ValueError(f"bits={bits}: give 2, 4, 8 or 16; only factors of low_rank have more")
     kept = {}  # by the bucket's index: its parameters, and its parts with their sketches
     # Of DDP's hooks none may wait, and futures end by whoever does.
     waiter = ThreadPoolExecutor(1, "tributary-sketches")

@@ -61,8 +61,7 @@ class LooseOptimizer:
 
     def close(self) -> None:
         """Waits for the other ranks to close, and applies their sums."""
-        for hook in self._hooks:
-            hook.remove()
+        self._remove_hooks()
         self._drop_gradients()
         self.exchange.close()
 
@@ -73,7 +72,12 @@ class LooseOptimizer:
         if kind is None:
             self.close()
         else:
+            self._remove_hooks()  # the model may be trained on without the others
             self.exchange.abort()
+
+    def _remove_hooks(self) -> None:
+        for hook in self._hooks:
+            hook.remove()
 
     def _drop_gradients(self) -> None:
         for parameter in self._parameters:

@@ -255,4 +255,5 @@ def _run(arguments: list[str]) -> None:
 if __name__ == "__main__":
     # The script is to see the module by its name, and not register the backend once more.
     sys.modules[__spec__.name] = sys.modules["__main__"]
+    sys.modules[__package__].torch = sys.modules["__main__"]
     _run(sys.argv[1:])
