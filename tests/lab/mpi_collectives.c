@@ -469,12 +469,10 @@ static void check_derived(MPI_Comm comm) {
 }
 
 // Every second int of a vector on even ranks, a plain vector on the others: the same signature.
-static void check_bcast(MPI_Comm comm, int count) {
+static void check_bcast_as(MPI_Comm comm, int count, MPI_Datatype spread) {
   int rank, size;
   MPI_Comm_rank(comm, &rank);
   MPI_Comm_size(comm, &size);
-  MPI_Datatype spread;
-  MPI_Type_vector(count, 1, 2, MPI_INT, &spread);
   MPI_Type_commit(&spread);
   const size_t stride = rank % 2 == 0 ? 2 : 1;
   int* vector = make((size_t)count * 2 * sizeof(int));
@@ -499,6 +497,16 @@ static void check_bcast(MPI_Comm comm, int count) {
   }
   MPI_Type_free(&spread);
   free(vector);
+}
+
+static void check_bcast(MPI_Comm comm, int count) {
+  MPI_Datatype spread;
+  MPI_Type_vector(count, 1, 2, MPI_INT, &spread);
+  check_bcast_as(comm, count, spread);
+#if MPI_VERSION >= 4
+  MPI_Type_vector_c(count, 1, 2, MPI_INT, &spread);
+  check_bcast_as(comm, count, spread);
+#endif
 }
 
 // The root's elements are where nobody may write. Of packets, the last one is short.
@@ -669,6 +677,7 @@ static void give_wrong_arguments(void) {
   enum { COUNT = 40000 };
   double* vector = make(COUNT * sizeof(double));
   int* counts = make((size_t)world_size * sizeof(int));
+  MPI_Comm other;
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   check_allreduce(&doubles, MPI_SUM, "MPI_SUM", COUNT, MPI_COMM_WORLD);
   for (int rank = 0; rank < world_size; ++rank) {
@@ -680,6 +689,13 @@ static void give_wrong_arguments(void) {
   expect(MPI_Allreduce(vector, MPI_IN_PLACE, COUNT, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD) !=
              MPI_SUCCESS,
          "allreduce into MPI_IN_PLACE", "MPI_DOUBLE", "MPI_SUM", COUNT);
+  // Errors that are of no communicator have another handler than this one.
+  MPI_Comm_dup(MPI_COMM_WORLD, &other);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+  MPI_Comm_set_errhandler(other, MPI_ERRORS_RETURN);
+  expect(MPI_Bcast(vector, COUNT, MPI_DATATYPE_NULL, 0, other) != MPI_SUCCESS, "bcast of no type",
+         "MPI_DATATYPE_NULL", "none", COUNT);
+  MPI_Comm_free(&other);
   check_allreduce(&doubles, MPI_SUM, "MPI_SUM", COUNT, MPI_COMM_WORLD);
   free(counts);
   free(vector);

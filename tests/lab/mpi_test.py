@@ -317,7 +317,7 @@ class Preloaded(InALab):
     def test_what_mpi_refuses_is_an_error(self):
         done = self.mpich("wrong")
         self.check(done)
-        self.assertEqual(done.stdout.count("6 checks, 0 failed"), RANKS, done.stdout)
+        self.assertEqual(done.stdout.count("7 checks, 0 failed"), RANKS, done.stdout)
 
     def test_a_rank_that_ends_is_an_error_on_the_others(self):
         done = self.mpich("leaves", TRIBUTARY_STALL_TIMEOUT=MEETING)

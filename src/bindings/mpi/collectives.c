@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,6 +49,15 @@ int tributary_mpi_reduce_scatter_block(struct tributary_mpi_team* team, const vo
   return tributary_mpi_finish(team, "reduce_scatter_block", posted, &request);
 }
 
+static const char no_memory[] = "there is no memory for a buffer";
+
+/* Of a call that only counts, so that later ones stay in step, the error that follows says nothing.
+ */
+static void say_why(const struct tributary_mpi_team* team, const char* collective,
+                    const char* why) {
+  fprintf(stderr, "tributary: %s, rank %d: %s: %s\n", team->name, team->rank, collective, why);
+}
+
 /* Parts differ: each rank has the sum of all, and keeps its own of it. */
 int tributary_mpi_reduce_scatter(struct tributary_mpi_team* team, const void* in, void* out,
                                  const int counts[], MPI_Datatype type, MPI_Op op) {
@@ -70,6 +80,7 @@ int tributary_mpi_reduce_scatter(struct tributary_mpi_team* team, const void* in
   bytes = elements.each * tributary_type_size(elements.type);
   sum = misplaced ? NULL : malloc(all / elements.each * bytes);
   if (sum == NULL) { /* the call fails here, and is counted, so that later ones stay in step */
+    say_why(team, "reduce_scatter", misplaced ? "MPI_IN_PLACE is no receive buffer" : no_memory);
     posted =
         tributary_iallreduce(team->comm, NULL, NULL, all, elements.type, elements.op, &request);
     (void)tributary_mpi_finish(team, "reduce_scatter", posted, &request);
@@ -104,6 +115,7 @@ static int bcast_packed(struct tributary_mpi_team* team, void* inout, int count,
   int result = MPI_SUCCESS;
   void* packed = malloc((size_t)bytes);
   if (packed == NULL) {
+    say_why(team, "bcast", no_memory);
     (void)bcast_bytes(team, NULL, (size_t)bytes, root);
     return MPI_ERR_NO_MEM;
   }
@@ -113,6 +125,7 @@ static int bcast_packed(struct tributary_mpi_team* team, void* inout, int count,
   if (result == MPI_SUCCESS) {
     result = bcast_bytes(team, packed, (size_t)bytes, root);
   } else {
+    say_why(team, "bcast", "MPI_Pack refuses the elements");
     (void)bcast_bytes(team, NULL, (size_t)bytes, root);
   }
   if (result == MPI_SUCCESS && root != team->rank) {

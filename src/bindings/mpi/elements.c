@@ -186,23 +186,39 @@ bool tributary_mpi_elements_of(MPI_Datatype mpi_type, MPI_Op op,
 
 size_t tributary_mpi_bytes(MPI_Datatype type, int count) {
   MPI_Count each = 0;
-  if (count <= 0 || PMPI_Type_size_x(type, &each) != MPI_SUCCESS || each <= 0) {
+  /* The null type is MPI's to refuse, by the communicator's error handler. */
+  if (type == MPI_DATATYPE_NULL || count <= 0 || PMPI_Type_size_x(type, &each) != MPI_SUCCESS ||
+      each <= 0) {
     return 0;
   }
   return (size_t)each * (size_t)count;
 }
 
-bool tributary_mpi_is_plain(MPI_Datatype type) {
+static bool is_named(MPI_Datatype type) {
+  int combiner = MPI_COMBINER_DUP;
+#if MPI_VERSION >= 4 /* the other call refuses types that were made with large counts */
+  MPI_Count integers = 0;
+  MPI_Count addresses = 0;
+  MPI_Count large_counts = 0;
+  MPI_Count types_in_it = 0;
+  return PMPI_Type_get_envelope_c(type, &integers, &addresses, &large_counts, &types_in_it,
+                                  &combiner) == MPI_SUCCESS &&
+         combiner == MPI_COMBINER_NAMED;
+#else
   int integers = 0;
   int addresses = 0;
   int types_in_it = 0;
-  int combiner = MPI_COMBINER_DUP;
+  return PMPI_Type_get_envelope(type, &integers, &addresses, &types_in_it, &combiner) ==
+             MPI_SUCCESS &&
+         combiner == MPI_COMBINER_NAMED;
+#endif
+}
+
+bool tributary_mpi_is_plain(MPI_Datatype type) {
   MPI_Count bytes = 0;
   MPI_Aint lower_bound = 0;
   MPI_Aint extent = 0;
-  return PMPI_Type_get_envelope(type, &integers, &addresses, &types_in_it, &combiner) ==
-             MPI_SUCCESS &&
-         combiner == MPI_COMBINER_NAMED && PMPI_Type_size_x(type, &bytes) == MPI_SUCCESS &&
+  return is_named(type) && PMPI_Type_size_x(type, &bytes) == MPI_SUCCESS &&
          PMPI_Type_get_extent(type, &lower_bound, &extent) == MPI_SUCCESS && lower_bound == 0 &&
          bytes == extent;
 }
