@@ -84,7 +84,7 @@ void GradientExchange::State::begin_iteration() {
 }
 
 Result<void> GradientExchange::State::offer(std::size_t layer, std::span<const float> gradient) {
-  if (layer + 1 >= begins_.size() || gradient.size() != elements(layer)) {
+  if (layer >= begins_.size() - 1 || gradient.size() != elements(layer)) {
     return invalid("there are " + std::to_string(begins_.size() - 1) +
                    " layers, and a gradient has as many elements as its layer");
   }

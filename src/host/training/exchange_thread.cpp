@@ -126,9 +126,12 @@ Result<void> GradientExchange::State::hand_over(std::uint32_t giver, bool takes)
 Result<std::vector<GradientExchange::State::Batch>> GradientExchange::State::add_up(
     const std::vector<Rounds::Sum>& sums) {
   std::vector<Batch> batches;
+  // Chunks of reproducible sums would span layers, and which are ready together is a matter of
+  // time.
+  const bool joins = !communicator.reproducible();
   for (std::size_t first = 0; first < sums.size();) {
     auto last = first + 1;
-    while (last < sums.size() && sums[last].layer == sums[last - 1].layer + 1 &&
+    while (joins && last < sums.size() && sums[last].layer == sums[last - 1].layer + 1 &&
            begins_[sums[last].layer + 1] - begins_[sums[first].layer] <= batch_elements) {
       ++last;
     }

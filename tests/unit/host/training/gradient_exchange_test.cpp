@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <mutex>
 #include <stdexcept>
 #include <string>
@@ -329,6 +330,21 @@ TEST(Exchange, ASumThatCouldNotBeAppliedIsTheLast) {
   });
 }
 
+TEST(Exchange, ReproducibleSumsDoNotDependOnWhatIsReadyTogether) {
+  const auto body = [](GradientExchange& exchange, Replica& own) {
+    for (int i = 0; i < 20; ++i) {
+      ASSERT_TRUE(exchange.enter());
+      ASSERT_TRUE(exchange.offer(1, std::vector<float>(layers[1], 0.25F)));
+      ASSERT_TRUE(exchange.offer(0, std::vector<float>(layers[0], 0x1p60F)));
+      ASSERT_TRUE(exchange.finish());
+    }
+    ASSERT_TRUE(exchange.close());
+    EXPECT_EQ(own.parameters[1], 10.0F) << "beside 2^60 in its chunk it would count for nothing";
+  };
+  run_exchanges(2, options_of(Synchrony::bsp), body,
+                [](CommunicatorOptions& setup) { setup.reproducible = true; });
+}
+
 TEST(Exchange, CallsInAnotherOrderAreRefused) {
   run_exchanges(1, options_of(Synchrony::bsp), [](GradientExchange& exchange, Replica&) {
     const std::vector<float> gradient(layers[1]);
@@ -339,6 +355,7 @@ TEST(Exchange, CallsInAnotherOrderAreRefused) {
     EXPECT_FALSE(exchange.finish());
     EXPECT_FALSE(exchange.offer(0, gradient));
     EXPECT_FALSE(exchange.offer(2, gradient));
+    EXPECT_FALSE(exchange.offer(std::numeric_limits<std::size_t>::max(), gradient));
     EXPECT_TRUE(exchange.offer(1, gradient));
     EXPECT_FALSE(exchange.offer(1, gradient));
     ASSERT_TRUE(exchange.close());
