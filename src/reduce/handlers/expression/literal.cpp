@@ -53,7 +53,7 @@ std::optional<std::uint64_t> bits_of_literal(std::string_view text, bool negativ
       number_of<std::uint64_t>(text.substr(is_hexadecimal ? 2 : 0), is_hexadecimal ? 16 : 10);
   const auto least = std::uint64_t{1} << (lanes == Lanes::i32 ? 31 : 63);  // without its sign
   if (!value || bits_of_integer(*value, lanes) != *value ||
-      (negative && !is_hexadecimal && *value > least)) {
+      (!is_hexadecimal && *value > (negative ? least : least - 1))) {
     return std::nullopt;
   }
   return bits_of_integer(negative ? 0 - *value : *value, lanes);

@@ -10,7 +10,7 @@
 namespace tributary::reduce {
 namespace {
 
-TEST(Literal, IntegersMayHaveAllBits) {
+TEST(Literal, IntegersHaveTheirRangeAndHexadecimalOnesAllBits) {
   EXPECT_EQ(bits_of_literal("127", false, Lanes::i32), 127u);
   EXPECT_EQ(bits_of_literal("127", true, Lanes::i32), 0xffffff81u);
   EXPECT_EQ(bits_of_literal("0xffffffff", false, Lanes::i32), 0xffffffffu);
@@ -20,7 +20,11 @@ TEST(Literal, IntegersMayHaveAllBits) {
   EXPECT_EQ(bits_of_literal("4294967296", false, Lanes::i32), std::nullopt);
   EXPECT_EQ(bits_of_literal("9223372036854775808", true, Lanes::i64), std::uint64_t{1} << 63);
   EXPECT_EQ(bits_of_literal("9223372036854775809", true, Lanes::i64), std::nullopt);
-  EXPECT_EQ(bits_of_literal("18446744073709551615", false, Lanes::i64), ~std::uint64_t{0});
+  EXPECT_EQ(bits_of_literal("0xffffffffffffffff", false, Lanes::i64), ~std::uint64_t{0});
+  EXPECT_EQ(bits_of_literal("9223372036854775807", false, Lanes::i64), ~std::uint64_t{0} >> 1);
+  EXPECT_EQ(bits_of_literal("9223372036854775808", false, Lanes::i64), std::nullopt);
+  EXPECT_EQ(bits_of_literal("2147483648", false, Lanes::i32), std::nullopt)
+      << "it would be a negative number";
   EXPECT_EQ(bits_of_literal("18446744073709551616", false, Lanes::i64), std::nullopt);
   EXPECT_EQ(bits_of_literal("010", false, Lanes::i64), 10u);
 }
