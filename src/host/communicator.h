@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <numeric>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -162,9 +163,16 @@ class Communicator {
     return sparse_allreduce(indices, values.data(), count, element_type_for<T>(), op)
         .map([](const SparseElements& sum) { return sum.template as<T>(); });
   }
+  // `in` may be dense, as a sum may come back.
   template <typename T>
   Result<SparseVector<T>> sparse_allreduce(const SparseVector<T>& in,
                                            wire::Operator op = wire::Operator::sum) {
+    if (in.is_dense() && in.count <= sparse_count_max) {
+      std::vector<std::uint32_t> all(in.count);
+      std::iota(all.begin(), all.end(), std::uint32_t{0});
+      return sparse_allreduce(std::span<const std::uint32_t>(all), std::span(in.values), in.count,
+                              op);
+    }
     return sparse_allreduce(std::span(in.indices), std::span(in.values), in.count, op);
   }
   // Sends what `selection` takes of a dense vector and of what `feedback` kept back. The rest is

@@ -9,8 +9,8 @@ namespace tributary::reduce {
 
 // A Kernel reduces payloads of one element type with one operator, by the SIMD code that is best on
 // this CPU. `n` counts elements and may be 0; nothing need be aligned; nothing outside the n
-// elements is read or written; the two buffers do not overlap (those of load and store may also be
-// the same).
+// elements is read or written; the two buffers do not overlap (those of load and store may be the
+// same if the kernel is in_place).
 //
 // The accumulator of a float of 16 or 8 bits is an f32; that of everything else, and of all
 // handlers, is the element itself. Integers wrap in sum and prod; logical operators make 1 of what

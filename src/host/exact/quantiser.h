@@ -43,7 +43,7 @@ class Quantiser {
   void quantise(std::byte* integers, const std::byte* elements, std::size_t count,
                 std::span<const std::int32_t> exponents) const;
   // Makes elements of sums of integers, rounded once to nearest, of two the even one. What is too
-  // great becomes infinity, or the greatest number in f8e4m3; what is 0 becomes +0.
+  // great becomes infinity, or the greatest number of a type of 8 bits; what is 0 becomes +0.
   void restore(std::byte* elements, const std::byte* integers, std::size_t count,
                std::span<const std::int32_t> exponents) const;
 

@@ -515,6 +515,8 @@ TEST(Communicator, RefusesSparseVectorsThatCannotBe) {
   EXPECT_EQ(alone->sparse_allreduce(vector, Operator::min).error().code,
             Error::Code::invalid_argument);
   EXPECT_EQ(alone->sparse_allreduce(vector)->indices, vector.indices);
+  const SparseVector<float> dense{2, {}, {1.0f, 2.0f}};  // as a sum may come back
+  EXPECT_EQ(alone->sparse_allreduce(dense)->values, dense.values);
 }
 
 TEST(Communicator, LateRankIsWaitedFor) {

@@ -186,6 +186,13 @@ TEST(Steps, OnlyTheRootOfAReduceHasTheResult) {
   EXPECT_EQ(world.out(1), in[1]);
 }
 
+TEST(Steps, SumsOfEightBitsAreTheGreatestNumberWhereTheyAreTooGreat) {
+  using reduce::float8_e5m2;
+  const auto one = elements_of(std::vector{float8_e5m2(40960.0F)});
+  EXPECT_EQ(reduced(call_of(1, ElementType::f8e5m2), {one, one}),
+            elements_of(std::vector{float8_e5m2(57344.0F)}));
+}
+
 TEST(Steps, MarksAreCarriedOnlyWhereThereAreAny) {
   auto in = inputs<float>(3, 300, 7);
   Random random(1);
