@@ -191,6 +191,7 @@ void Dataplane::drain(std::chrono::milliseconds bound) {
 
 void Dataplane::poll_links() {
   const std::lock_guard lock(mutex_);
+  bool lines_changed = false;
   for (std::size_t number = 0; number < devices_.size(); ++number) {
     if (!devices_[number]) {
       continue;
@@ -198,9 +199,16 @@ void Dataplane::poll_links() {
     if (devices_[number]->can_reconnect() || !links_[number].paused_told) {
       reconnect(static_cast<std::uint32_t>(number));
     }
-    links_[number].device_up = devices_[number]->link_up();
+    const bool up = devices_[number]->link_up();
+    links_[number].device_up = up;
+    const auto& place = topology_.ports[number];
+    auto& port = config_.switches[place.switch_index].config.ports[place.port];
+    lines_changed |= up && note_line(port, devices_[number]->line_bps());
   }
   apply_links();
+  if (lines_changed) {
+    reconfigure(config_);
+  }
 }
 
 // The device is connected again while no core touches it.
@@ -347,7 +355,11 @@ control::LateCpus Dataplane::reconfigure(control::DaemonConfig next) {
   config_ = std::move(next);
   const auto shared = std::make_shared<const control::DaemonConfig>(config_);
   for (auto& core : cores_) {
-    core->mailbox().post([&core = *core, shared](Time) { core.reconfigure(*shared); });
+    if (running_) {
+      core->mailbox().post([&core = *core, shared](Time) { core.reconfigure(*shared); });
+    } else {
+      core->reconfigure(*shared);
+    }
   }
   control_flow(devices_, config_, topology_);
   control::LateCpus late;

@@ -12,8 +12,7 @@ namespace {
 using control::DaemonConfig;
 using control::SwitchSection;
 
-// These were taken from the devices at the start: addresses that the file leaves to them, and
-// rates.
+// These were taken from the devices: addresses that the file leaves to them, and rates.
 void keep_what_devices_said(const SwitchSection& before, SwitchSection& after) {
   const auto ports = std::min(before.config.ports.size(), after.config.ports.size());
   for (std::size_t p = 0; p < ports; ++p) {
@@ -34,6 +33,14 @@ std::string fixed_difference(const DaemonConfig& before, const DaemonConfig& aft
 }
 
 }  // namespace
+
+bool note_line(forwarding::PortConfig& port, std::uint64_t bps) {
+  if (bps == 0 || bps == port.line_bps) {
+    return false;
+  }
+  port.line_bps = bps;
+  return true;
+}
 
 tl::expected<DaemonConfig, std::string> merge_reload(const DaemonConfig& current,
                                                      const DaemonConfig& next,

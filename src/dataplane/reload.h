@@ -20,4 +20,8 @@ tl::expected<control::DaemonConfig, std::string> merge_reload(const control::Dae
                                                               const control::RuntimeTrees& trees,
                                                               std::uint32_t packets);
 
+// Takes note of the rate of a port's line, 0 while it is not known. Returns whether it is another
+// one than before: many cards have no link yet when they are started.
+bool note_line(forwarding::PortConfig& port, std::uint64_t bps);
+
 }  // namespace tributary::dataplane

@@ -27,6 +27,16 @@ control::DaemonConfig one_switch() {
   return config;
 }
 
+TEST(NoteLine, IsNewsOnceTheLinkIsThereAndWhenItsRateChanges) {
+  forwarding::PortConfig port;
+  EXPECT_FALSE(note_line(port, 0));
+  EXPECT_TRUE(note_line(port, 100'000'000'000));
+  EXPECT_FALSE(note_line(port, 100'000'000'000));
+  EXPECT_FALSE(note_line(port, 0)) << "what is not known now stays";
+  EXPECT_TRUE(note_line(port, 25'000'000'000));
+  EXPECT_EQ(port.line_bps, 25'000'000'000u);
+}
+
 TEST(MergeReload, KeepsTheMacsOfDevices) {
   auto current = one_switch();
   current.switches[0].config.ports[0].mac = device_mac;
