@@ -117,6 +117,10 @@ void Router::forward_by(const forwarding::Way& way, PacketPtr&& packet, const en
     end(std::move(packet), frame, routes_.group_of(way), account, now);
     return;
   }
+  if (account == Account::received && is_of_one_link(ip)) {
+    outlet_.drop(std::move(packet), DropReason::ip_martian, account);
+    return;
+  }
   if (account == Account::received && ip.ttl <= 1) {
     reject(std::move(packet), frame, DropReason::ttl_exceeded, icmp_error::ttl_exceeded, account,
            now);

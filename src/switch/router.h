@@ -28,6 +28,11 @@ inline bool is_unroutable(const wire::Ipv4Header& ip) {
   return !ip.source.is_routable_unicast() || !ip.destination.is_routable_unicast();
 }
 
+// Says whether the packet must stay on its link, whatever the routes (RFC 3927, 2.7 and 7).
+inline bool is_of_one_link(const wire::Ipv4Header& ip) {
+  return ip.source.is_link_local() || ip.destination.is_link_local();
+}
+
 // Makes the TTL, which is not 0, one less, and updates the checksum (RFC 1624): it grows by as
 // much, and by the carry.
 inline void decrement_ttl(wire::Ipv4Header& ip) {

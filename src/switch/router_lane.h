@@ -42,7 +42,7 @@ class RouterLane {
     }
     const auto bytes = ip.total_length.value();
     if (bytes < sizeof ip || bytes > packet.length - sizeof ethernet || ip.ttl <= 1 ||
-        !sums_up(ip) || is_unroutable(ip)) {
+        !sums_up(ip) || is_unroutable(ip) || is_of_one_link(ip)) {
       return false;
     }
     const auto& way = routes_.way_to(ip.destination);

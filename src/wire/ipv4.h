@@ -28,6 +28,8 @@ struct [[gnu::packed]] Ipv4Address {
     const auto first = value() >> 24;
     return first != 0 && first != 127 && first < 224;
   }
+  // Returns whether the address has a meaning on one link alone (169.254/16, RFC 3927).
+  constexpr bool is_link_local() const { return value() >> 16 == 0xa9fe; }
   friend constexpr bool operator==(const Ipv4Address& a, const Ipv4Address& b) {
     return a.value() == b.value();
   }

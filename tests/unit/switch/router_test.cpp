@@ -55,6 +55,21 @@ TEST(Router, IgnoresFramesForOtherMacAddresses) {
   EXPECT_EQ(bench.drops(DropReason::other_mac), 1u);
 }
 
+TEST(Router, LeavesOnTheirLinkWhatHasAddressesOfOneLink) {
+  auto from_one = a_to_b;
+  from_one.source = Ip(169, 254, 7, 7);
+  auto to_one = a_to_b;
+  to_one.destination = Ip(169, 254, 7, 7);
+  for (const bool express : {true, false}) {
+    auto config = four_routed_ports();
+    config.express_lane = express;
+    SwitchBench bench(config);
+    EXPECT_TRUE(bench.send(0, make_udp(bench.pool, from_one, 5, 6)).empty());
+    EXPECT_TRUE(bench.send(0, make_udp(bench.pool, to_one, 5, 6)).empty()) << "the default route";
+    EXPECT_EQ(bench.drops(DropReason::ip_martian), 2u);
+  }
+}
+
 TEST(Router, AnswersEchoAtAllItsAddresses) {
   SwitchBench bench(four_routed_ports());
   for (const auto target : {own_a, own_b, Ip(10, 1, 255, 1)}) {
