@@ -16,7 +16,7 @@ namespace tributary {
   X(truncated, "frame shorter than its headers say")                    \
   X(source_group_mac, "Ethernet source is a group address")             \
   X(other_mac, "routed port: the frame is for somebody else")           \
-  X(bridge_reserved, "01:80:c2:00:00:0x is not forwarded")              \
+  X(bridge_reserved, "to 01:80:c2:00:00:0x, or MAC control")            \
   X(bridge_same_port, "destination is where the frame came from")       \
   X(bridge_no_port, "nowhere to flood to")                              \
   X(bridge_port_security, "source address that the port may not have")  \
@@ -30,7 +30,7 @@ namespace tributary {
   X(ip_not_for_us, "group or broadcast that the router does not serve") \
   X(no_route, "no prefix matches")                                      \
   X(next_hops_down, "every next hop's port is down")                    \
-  X(ttl_exceeded, "answered with ICMP time exceeded")                   \
+  X(ttl_exceeded, "TTL ended; raw Canary would go back")                \
   X(fragmentation_needed, "larger than the egress MTU")                 \
   X(icmp_malformed, "echo request too short or with a wrong checksum")  \
   X(arp_malformed, "not IPv4 over Ethernet, or not from its sender")    \

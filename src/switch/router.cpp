@@ -162,12 +162,26 @@ void Router::end(PacketPtr packet, const engine::Frame& frame,
   }
 }
 
+// Says whether a frame without a TTL would go back to the router from which it came.
+bool Router::comes_from(const Packet& packet, const forwarding::NextHop& hop, Time now) const {
+  if (hop.via.is_unspecified() || hop.interface != interfaces_.interface_of(packet)) {
+    return false;
+  }
+  const auto& table = neighbours_.table();
+  const auto* mac = table.find_settled(table.prefetch(hop.via), hop.via, now);
+  return mac != nullptr &&
+         *mac == reinterpret_cast<const wire::EthernetHeader*>(packet.data())->source;
+}
+
 void Router::forward_raw(PacketPtr packet, const engine::Path& path, Account account, Time now) {
   const auto& destination = path.destination;
   auto* group = routes_.find(destination);
   auto reason = DropReason::no_route;
   if (group != nullptr && !group->live.empty()) {
     const auto hop = chooser_.choose(*group, now, path);
+    if (account == Account::received && comes_from(*packet, hop, now)) {  // it would go for ever
+      return outlet_.drop(std::move(packet), DropReason::ttl_exceeded, account);
+    }
     const auto bytes = packet->length - sizeof(wire::EthernetHeader);
     if (bytes <= interfaces_.mtu(hop.interface)) {
       const auto neighbour = hop.via.is_unspecified() ? destination : hop.via;

@@ -142,6 +142,23 @@ TEST(Aggregation, DirectlyOverEthernetRoutesByTheHeadersDestination) {
   EXPECT_EQ(first_element(*sum), 10);
 }
 
+TEST(Aggregation, DirectlyOverEthernetNothingGoesBackToTheRouterThatItComesFrom) {
+  auto config = routed();
+  config.routes = {{{Ip(10, 7, 0, 0), 16}, {host(1)}}};
+  SwitchBench bench(config);
+  auto spec = contribution(0, wire::canary_group_mac);
+  spec.bypass = true;
+  spec.encapsulation = wire::Encapsulation::ethernet;
+  spec.child_port = 0;
+  spec.destination = Ip(10, 7, 0, 1);
+  EXPECT_EQ(bench.send(0, make_canary(bench.pool, spec, Elements{5})).size(), 1u);
+  EXPECT_EQ(bench.send(1, make_canary(bench.pool, spec, Elements{5})).size(), 1u)
+      << "another station of that link has this switch for a router";
+  spec.source_mac = mac(1);
+  EXPECT_TRUE(bench.send(1, make_canary(bench.pool, spec, Elements{5})).empty());
+  EXPECT_EQ(bench.drops(DropReason::ttl_exceeded), 1u) << "it has no TTL, and would go for ever";
+}
+
 TEST(Aggregation, TimeoutOfTheLeadersLastHopSendsThePartialSum) {
   SwitchBench bench(routed());
   bench.send(0, make_canary(bench.pool, contribution(0, mac(0, 0xee)), Elements{3}));
