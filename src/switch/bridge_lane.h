@@ -35,7 +35,8 @@ class BridgeLane {
   bool expects(const Packet& packet, const UsualHeaders& headers, Ticket& ticket) const {
     const auto& ethernet = headers.ethernet;
     if (ethernet.destination.is_group() || ethernet.source.is_group() ||
-        ethernet.type.value() == wire::ethertype::arp) {
+        ethernet.type.value() == wire::ethertype::arp ||
+        ethernet.type.value() == wire::ethertype::mac_control) {
       return false;
     }
     const auto vid = vid_of<has_vlans>(packet);

@@ -28,7 +28,8 @@ class FrameWays : public Admission {
     const auto ingress = packet->ingress;
     const auto& destination = frame.ethernet->destination;
     const bool is_arp = frame.ethernet->type.value() == wire::ethertype::arp;
-    if (wire::is_reserved_group(destination)) {
+    const bool is_control = frame.ethernet->type.value() == wire::ethertype::mac_control;
+    if (is_control || wire::is_reserved_group(destination)) {
       if (wire::is_mac_control(*frame.ethernet)) {
         outlet_.absorb_control(std::move(packet));
       } else {

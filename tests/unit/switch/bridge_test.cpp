@@ -87,6 +87,19 @@ TEST(Bridge, DropsGroupSourcesAndReservedGroups) {
   EXPECT_EQ(bench.send(0, make_frame(bench.pool, group, mac(1), 0x0026, 50)).size(), 2u);
 }
 
+// A station may obey what was sent to its own address (IEEE 802.3, 31 and 31B).
+TEST(Bridge, ForwardsNoMacControlToWhomeverItIs) {
+  SwitchBench bench(three_bridged_ports());
+  bench.send(2, make_udp(bench.pool, between(2, 9), 5, 6));
+  EXPECT_EQ(bench.send(0, make_udp(bench.pool, between(1, 2), 5, 6)).size(), 1u);
+  for (const auto& destination : {mac(2), wire::broadcast_mac}) {
+    EXPECT_TRUE(
+        bench.send(0, make_frame(bench.pool, destination, mac(1), wire::ethertype::mac_control, 46))
+            .empty());
+  }
+  EXPECT_EQ(bench.drops(DropReason::bridge_reserved), 2u);
+}
+
 TEST(Bridge, ForgetsAfterTheAgeingTimeAndWhenAPortGoesDown) {
   auto config = three_bridged_ports();
   config.fdb_ageing = 10s;
