@@ -277,8 +277,13 @@ void Router6::send_error(const Datagram6& about, const Icmp6Error& error, PortIn
   if (!message) {
     return;
   }
-  const auto source =
-      about.source.is_link_local() ? interfaces_.link_local(interface) : own->address;
+  // What was for this switch is answered from the address that was asked (RFC 4443, 2.2).
+  const auto* group = about.destination.is_link_local() ? nullptr : routes_.find(about.destination);
+  const bool was_for_us = interfaces_.answers(interface, about.destination) ||
+                          (group != nullptr && group->route.kind == Route::Kind::local);
+  const auto source = was_for_us                     ? about.destination
+                      : about.source.is_link_local() ? interfaces_.link_local(interface)
+                                                     : own->address;
   if (!make_icmp6_error(*message, about, error, source)) {
     outlet_.drop(std::move(message), DropReason::no_buffer, Account::originated);
     return;

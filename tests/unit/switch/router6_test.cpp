@@ -289,6 +289,10 @@ TEST(Router6, TellsThatThereIsNoRouteOrService) {
   errors = bench.send(0, make_udp6(bench.pool, itself, 5, 6));
   EXPECT_EQ(icmp6_of(*errors.at(0)).code, 4);
   EXPECT_EQ(bench.drops(DropReason::local_unserved), 1u);
+  const Endpoints6 at_its_other_port{mac(1), port_mac_a, host6_a, own6_b};
+  errors = bench.send(0, make_udp6(bench.pool, at_its_other_port, 5, 6));
+  ASSERT_EQ(errors.size(), 1u);
+  EXPECT_EQ(Ip6(ip6_of(*errors[0]).source), own6_b) << "the address that was asked";
 }
 
 TEST(Router6, TellsWhereItDoesNotKnowTheNextHeader) {
