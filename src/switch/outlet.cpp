@@ -51,10 +51,11 @@ void Outlet::keep(Account account) {
 }
 
 void Outlet::publish(const Packet& frame) {
-  if (!publishes_) {
+  if (!publishes_ || published_ == &frame) {
     return;
   }
   if (auto update = pool_.clone(frame)) {
+    published_ = &frame;
     out_->table_updates.push(std::move(update));
   }
 }

@@ -30,6 +30,7 @@ class Outlet {
 
   void bind(Output* out) {
     out_ = out;
+    published_ = nullptr;
     out->departures.reserve(interfaces_.count());
     // An earlier call of the same round may have sent packets that are in no queue yet.
     if (out->departures.empty()) {
@@ -85,6 +86,8 @@ class Outlet {
   Ledger ledger_;
   std::vector<std::uint64_t> dropped_from_;
   bool publishes_;
+  // This frame of the burst was published last: a bridge and a router may both learn of it.
+  const Packet* published_ = nullptr;
 };
 
 }  // namespace tributary::switching

@@ -62,7 +62,10 @@ void Parts::learn(const Packet& update, Time now) {
     return;
   }
   const auto& port = interfaces_.port(update.ingress);
-  if (port.bridged() && port.up) {  // who is behind a port that is down was forgotten
+  if (!port.up) {  // who is behind it was forgotten
+    return;
+  }
+  if (port.bridged()) {
     bridge_.learn_quietly(update, ethernet->source, now);
   }
   const auto interface = interfaces_.interface_of(update);

@@ -294,6 +294,21 @@ TEST(Advertiser6, OneCoreTellsThemAndHearsOfItFromTheOthers) {
   EXPECT_EQ(first.device().advertisers().at(0).solicitations, 1u);
 }
 
+TEST(Advertiser6, HearsOnceOfANewStationOfABridge) {
+  auto config = advertised_port();
+  config.ports = {bridged_port("a", 0), bridged_port("b", 1)};
+  config.bridge_address6 = forwarding::InterfaceAddress6{own6, 64};
+  config.bridge_advertise6 = true;
+  SwitchBench first(config, {0, 2});
+  SwitchBench second(config, {1, 2});
+  settle(first);
+  second.send(0, make_router_solicitation(second.pool, mac(1), host_link));
+  for (const auto& update : second.table_updates) {
+    first.device().learn(*update, first.now);
+  }
+  EXPECT_EQ(first.device().advertisers().at(0).solicitations, 1u);
+}
+
 TEST(Advertiser6, EndsWithTheSwitch) {
   SwitchBench bench(advertised_port());
   settle(bench);

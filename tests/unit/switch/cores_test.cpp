@@ -121,6 +121,20 @@ TEST(TableUpdates, TeachTheOtherCoreWhereHostsAre) {
   EXPECT_EQ(first.table_updates.size(), 2u) << "a quarter of the ageing time later";
 }
 
+TEST(TableUpdates, AreNotLearnedOfAPortThatIsDown) {
+  SwitchBench first(router_of_cores(), {0, 2});
+  SwitchBench second(router_of_cores(), {1, 2});
+  const Endpoints reply{mac(2), mac(1, 0xee), Ip(10, 0, 1, 9), Ip(10, 0, 1, 1)};
+  first.send(1, make_arp(first.pool, wire::ArpHeader::reply, reply));
+  ASSERT_EQ(first.table_updates.size(), 1u);
+  second.device().set_port_up(1, false);
+  second.device().learn(*first.table_updates[0], second.now);
+  second.device().set_port_up(1, true);
+  EXPECT_TRUE(second.device().arp(second.now).empty()) << "another may be there now";
+  second.device().learn(*first.table_updates[0], second.now);
+  EXPECT_EQ(second.device().arp(second.now).size(), 1u);
+}
+
 TEST(TableUpdates, NoneWithOneCore) {
   SwitchBench bench(bridge_of_cores());
   bench.send(2, make_udp(bench.pool, {mac(1), mac(9), Ip(10, 0, 0, 1), Ip(10, 0, 0, 9)}, 5, 6));
