@@ -8,6 +8,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Sequence
 
 from . import LabError
@@ -59,13 +60,21 @@ def run(lab: Lab, build: pathlib.Path, argv: list[str], hosts: list[str], per_ho
         "mpi_yield_when_idle": "1",
         "hwloc_base_binding_policy": "none",
     }
+    with tempfile.TemporaryDirectory(prefix="lab-mpi-", ignore_cleanup_errors=True) as session:
+        # Hosts of two labs may have one name, and Open MPI names its directories by that.
+        ours["orte_tmpdir_base"] = session
+        return _run(lab, build, argv, hosts, per_host, timeout_s, ours, parameters or {}, stdout)
+
+
+def _run(lab: Lab, build: pathlib.Path, argv: list[str], hosts: list[str], per_host: Sequence[int],
+         timeout_s: float | None, ours: dict[str, str], theirs: dict[str, str], stdout) -> int:
     component = component_path(build)
     if component:
         ours["mca_base_component_path"] = component
     counts = [*per_host, *[per_host[-1]] * len(hosts)][:len(hosts)]
     command = ["exec", mpirun(), "--allow-run-as-root", "-np", str(sum(counts)),
                "--host", ",".join(f"{host}:{count}" for host, count in zip(hosts, counts)),
-               *(word for name, value in (ours | _given_parameters() | (parameters or {})).items()
+               *(word for name, value in (ours | _given_parameters() | theirs).items()
                  for word in ("--mca", name, value)),
                *(word for name in _exported() for word in ("-x", f"{name}={os.environ[name]}")),
                *argv]
