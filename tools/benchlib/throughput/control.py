@@ -10,6 +10,8 @@ import struct
 from lablib import LabError
 
 _LENGTH = struct.Struct(">I")
+# On a busy machine packet cores are late, for which the daemon waits a quarter of this.
+_PATIENCE_S = 240
 
 
 def listens(path: pathlib.Path) -> bool:
@@ -23,7 +25,7 @@ def listens(path: pathlib.Path) -> bool:
 class Control:
     def __init__(self, path: pathlib.Path):
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        self._socket.settimeout(60)
+        self._socket.settimeout(_PATIENCE_S)
         try:
             self._socket.connect(str(path))
         except OSError:
@@ -34,7 +36,8 @@ class Control:
         self._socket.close()
 
     def ask(self, method: str) -> dict:
-        request = json.dumps({"version": 1, "id": 1, "method": method}).encode()
+        request = json.dumps({"version": 1, "id": 1, "method": method,
+                              "timeout_ms": 1000 * _PATIENCE_S}).encode()
         self._socket.sendall(_LENGTH.pack(len(request)) + request)
         answer = json.loads(self._receive(_LENGTH.unpack(self._receive(_LENGTH.size))[0]))
         if "error" in answer:
