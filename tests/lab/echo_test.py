@@ -68,7 +68,7 @@ class Echo(unittest.TestCase):
         done = support.run(PROGRAMS / "tributary-pktgen_echo", "echo", "--added", added, "--port",
                            f"memif={self.directory}/generator.sock,role=client,address=10.0.0.2,"
                            "gateway=10.0.0.1", "--rate", "1kpps", "--duration", "500ms", "--drain",
-                           "30s", "--settle", "2s", "--json", "-")
+                           "30s", "--settle", "5s", "--json", "-")
         self.assertEqual(done.returncode, code, done.stdout + done.stderr)
         return json.loads(done.stdout)
 

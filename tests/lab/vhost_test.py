@@ -41,7 +41,7 @@ address = "10.1.1.1/24"
 vhost = "{directory}/a.sock"
 """
 # No more frames than a virtqueue has room for, should nobody take them meanwhile.
-RATE = ("--rate", "100pps", "--duration", "2s", "--drain", "30s", "--settle", "2s")
+RATE = ("--rate", "100pps", "--duration", "2s", "--drain", "30s", "--settle", "5s")
 
 
 class Vhost(unittest.TestCase):
