@@ -3,6 +3,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <cstring>
 
 #include "wire/endian.h"
 
@@ -29,7 +30,7 @@ struct [[gnu::packed]] Ipv4Address {
     return first != 0 && first != 127 && first < 224;
   }
   // Returns whether the address has a meaning on one link alone (169.254/16, RFC 3927).
-  constexpr bool is_link_local() const { return value() >> 16 == 0xa9fe; }
+  bool is_link_local() const { return std::memcmp(this, "\xa9\xfe", 2) == 0; }
   friend constexpr bool operator==(const Ipv4Address& a, const Ipv4Address& b) {
     return a.value() == b.value();
   }
