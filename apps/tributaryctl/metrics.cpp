@@ -23,30 +23,28 @@ constexpr const char* dropped = "tributary_dropped_packets_total";
 
 // These are figures of rows that have others, too, for people.
 struct Figure {
-  const char* name;  // of the metric, behind its prefix
-  const char* key;   // of the row
+  const char* name;  // in the row, and of the metric behind its prefix
   const char* help;
 };
 constexpr Figure port_states[] = {
-    {"up", "up", "1 while the port has a link and is not switched off, else 0"},
-    {"queue_bytes", "queue_bytes", "bytes that wait to be sent"},
+    {"up", "1 while the port has a link and is not switched off, else 0"},
+    {"queue_bytes", "bytes that wait to be sent"},
 };
 constexpr Figure bfd_figures[] = {
-    {"alive", "alive", "1 while the neighbour answers, else 0"},
-    {"failures_total", "failures_total", "how often the neighbour did not answer any more"},
+    {"alive", "1 while the neighbour answers, else 0"},
+    {"failures_total", "how often the neighbour did not answer any more"},
 };
 constexpr Figure daemon_figures[] = {
-    {"uptime_seconds", "uptime_seconds", "the time since the daemon started"},
-    {"resident_bytes", "resident_bytes", "the daemon's resident memory"},
-    {"packet_buffers", "packet_buffers", "packet buffers that there are"},
-    {"packet_buffers_free", "packet_buffers_free", "packet buffers that hold no packet"},
-    {"log_dropped_total", "log_dropped_total", "lines of the log that nobody took in time"},
+    {"uptime_seconds", "the time since the daemon started"},
+    {"resident_bytes", "the daemon's resident memory"},
+    {"packet_buffers", "packet buffers that there are"},
+    {"packet_buffers_free", "packet buffers that hold no packet"},
+    {"log_dropped_total", "lines of the log that nobody took in time"},
 };
 constexpr Figure core_figures[] = {
-    {"loops_total", "loops_total", "loops of a packet core"},
-    {"busy_loops_total", "busy_loops_total", "loops that found something to do"},
-    {"handover_full_packets_total", "handover_full_packets_total",
-     "packets that found the ring to another core full"},
+    {"loops_total", "loops of a packet core"},
+    {"busy_loops_total", "loops that found something to do"},
+    {"handover_full_packets_total", "packets that found the ring to another core full"},
 };
 
 std::string escaped(std::string_view text) {
@@ -98,7 +96,7 @@ class Exposition {
   void add(const Figure (&figures)[Count], const std::string& prefix, const json& row,
            std::initializer_list<const char*> labels) {
     for (const auto& figure : figures) {
-      add(prefix + figure.name, row, labels, row.value(figure.key, json()));
+      add(prefix + figure.name, row, labels, row.value(figure.name, json()));
     }
   }
 
