@@ -15,7 +15,12 @@ import time
 import torch
 import torch.distributed as dist
 from torch import nn
+from torch.distributed.algorithms.ddp_comm_hooks.default_hooks import allreduce_hook
 from torch.nn.parallel import DistributedDataParallel
+
+import models
+
+SOME = 2000  # pictures tell the accuracy in the course of a training
 
 
 def images(folder: pathlib.Path, name: str) -> torch.Tensor:
@@ -27,17 +32,6 @@ def images(folder: pathlib.Path, name: str) -> torch.Tensor:
 def labels(folder: pathlib.Path, name: str) -> torch.Tensor:
     content = bytearray(gzip.decompress((folder / f"{name}-labels-idx1-ubyte.gz").read_bytes()))
     return torch.frombuffer(content, dtype=torch.uint8, offset=8).long()
-
-
-def cnn() -> nn.Module:
-    return nn.Sequential(
-        nn.Conv2d(1, 16, 5, stride=2), nn.ReLU(), nn.Conv2d(16, 32, 3), nn.ReLU(), nn.MaxPool2d(2),
-        nn.Flatten(), nn.Linear(32 * 5 * 5, 64), nn.ReLU(), nn.Linear(64, 10))
-
-
-def mlp(width: int) -> nn.Module:
-    return nn.Sequential(nn.Flatten(), nn.Linear(28 * 28, width), nn.ReLU(), nn.Linear(width, width),
-                         nn.ReLU(), nn.Linear(width, 10))
 
 
 def digest(model: nn.Module) -> str:
@@ -53,7 +47,20 @@ def accuracy(model: nn.Module, data: torch.Tensor, truth: torch.Tensor) -> float
     model.eval()
     right = sum((model(data[at:at + 500]).argmax(1) == truth[at:at + 500]).sum().item()
                 for at in range(0, len(data), 500))
+    model.train()
     return right / len(data)
+
+
+def in_some_steps(hook, percent: int):
+    """A hook that calls the other one in so many of a hundred steps, and sums gradients as they are in the rest."""
+    step = 0
+
+    def called(state, bucket):
+        nonlocal step
+        chosen = hook if (step + 1) * percent // 100 > step * percent // 100 else allreduce_hook
+        step += bucket.is_last()
+        return chosen(state, bucket)
+    return called
 
 
 def add_hook(parallel: DistributedDataParallel, options) -> None:
@@ -63,7 +70,8 @@ def add_hook(parallel: DistributedDataParallel, options) -> None:
         parallel.register_comm_hook(None, compress_bf16)
     elif options.hook == "sketch":
         from tributary.torch import sketch_hook
-        parallel.register_comm_hook(None, sketch_hook(bits=options.bits, low_rank=options.low_rank))
+        hook = sketch_hook(bits=options.bits, low_rank=options.low_rank)
+        parallel.register_comm_hook(None, hook if options.sketched == 100 else in_some_steps(hook, options.sketched))
 
 
 def bytes_sent(interface: str) -> int:
@@ -86,7 +94,15 @@ def step_by_step(model: nn.Module, options):
     return model, loose_optimizer(adam, synchrony=options.loose, staleness=options.staleness)
 
 
-def train(model: nn.Module, data: torch.Tensor, truth: torch.Tensor, options) -> tuple[list[float], list[float], int]:
+def tell(model: nn.Module, steps: list[float], losses: list[float], unseen, options) -> None:
+    if len(steps) % options.say_every == 0:
+        print(f"step {len(steps)}: loss {losses[-1]:.3f}", flush=True)
+    if options.evaluate_every and len(steps) % options.evaluate_every == 0:
+        print(f"step {len(steps)}: accuracy {accuracy(model, *unseen):.4f} after {sum(steps):.2f} s", flush=True)
+
+
+def train(model: nn.Module, data: torch.Tensor, truth: torch.Tensor, unseen,
+          options) -> tuple[list[float], list[float], int]:
     """Seconds of each step, this rank's losses, and the bytes that it sent meanwhile."""
     parallel, optimizer = step_by_step(model, options)
     mine = torch.utils.data.distributed.DistributedSampler(
@@ -105,8 +121,8 @@ def train(model: nn.Module, data: torch.Tensor, truth: torch.Tensor, options) ->
             optimizer.step()
             steps.append(time.perf_counter() - began)
             losses.append(loss.item())
-            if dist.get_rank() == 0 and len(steps) % options.say_every == 0:
-                print(f"step {len(steps)}: loss {losses[-1]:.3f}", flush=True)
+            if dist.get_rank() == 0:
+                tell(model, steps, losses, unseen, options)
     if options.loose != "none":
         optimizer.close()
     return steps, losses, bytes_sent(options.interface) - sent if options.interface else 0
@@ -115,17 +131,21 @@ def train(model: nn.Module, data: torch.Tensor, truth: torch.Tensor, options) ->
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--backend", default="tributary")
-    parser.add_argument("--model", choices=["cnn", "mlp"], default="cnn")
+    parser.add_argument("--model", choices=models.MODELS, default="cnn")
     parser.add_argument("--width", type=int, default=512, help="of the layers of mlp")
     parser.add_argument("--steps", type=int, default=300)
     parser.add_argument("--batch", type=int, default=64, help="images per rank and step")
     parser.add_argument("--learning-rate", type=float, default=1e-3)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--say-every", type=int, default=50, metavar="STEPS", help="how often rank 0 tells its loss")
+    parser.add_argument("--evaluate-every", type=int, default=0, metavar="STEPS",
+                        help="how often rank 0 tells the accuracy, and the time that its steps have taken; the other "
+                        "ranks wait for it meanwhile (default: in the end only)")
     parser.add_argument("--hook", choices=["none", "bf16", "sketch"], default="none",
                         help="by which gradients go as fewer bytes")
     parser.add_argument("--bits", type=int, default=8, help="of --hook sketch")
     parser.add_argument("--low-rank", type=int, default=0, help="of --hook sketch")
+    parser.add_argument("--sketched", type=int, default=100, metavar="PERCENT", help="of the steps, by --hook sketch")
     parser.add_argument("--loose", choices=["none", "bsp", "ssp"], default="none",
                         help="how ranks that go on by themselves are kept together, without DDP and hooks")
     parser.add_argument("--staleness", type=int, default=3, help="of --loose ssp: how many steps they may be apart")
@@ -136,18 +156,24 @@ def main() -> None:
     options = parser.parse_args()
     if options.say_every < 1:
         parser.error(f"--say-every {options.say_every}: give 1 or more steps")
+    if options.evaluate_every < 0:
+        parser.error(f"--evaluate-every {options.evaluate_every}: give 1 or more steps")
     if options.loose != "none" and options.hook != "none":
         parser.error("--loose goes without --hook: its ranks exchange gradients by themselves")
-    if options.hook != "sketch" and (options.bits, options.low_rank) != (8, 0):
-        parser.error("--bits and --low-rank are of --hook sketch")
+    if options.hook != "sketch" and (options.bits, options.low_rank, options.sketched) != (8, 0, 100):
+        parser.error("--bits, --low-rank and --sketched are of --hook sketch")
+    if not 0 <= options.sketched <= 100:
+        parser.error(f"--sketched {options.sketched}: give 0 to 100 percent of the steps")
     if options.no_sync and (options.hook, options.loose) != ("none", "none"):
         parser.error("--no-sync goes with neither --hook nor --loose, which exchange gradients")
 
     dist.init_process_group(options.backend)
     torch.manual_seed(options.seed)
-    model = cnn() if options.model == "cnn" else mlp(options.width)
-    steps, losses, sent = train(model, images(options.data, "train"), labels(options.data, "train"), options)
-    score = accuracy(model, images(options.data, "t10k"), labels(options.data, "t10k"))
+    model = models.of_name(options.model, options.width)
+    pictures, truth = images(options.data, "t10k"), labels(options.data, "t10k")
+    steps, losses, sent = train(model, images(options.data, "train"), labels(options.data, "train"),
+                                (pictures[:SOME], truth[:SOME]), options)
+    score = accuracy(model, pictures, truth)
     print(f"rank {dist.get_rank()} of {dist.get_world_size()}: accuracy {score:.4f}, "
           f"loss {statistics.mean(losses[-20:]):.3f}, {statistics.median(steps) * 1e3:.1f} ms per step, "
           + (f"{sent / len(steps) / 1e3:.1f} kB sent per step, " if options.interface else "")

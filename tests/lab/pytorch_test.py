@@ -211,14 +211,18 @@ class Measured(ExperimentCase):
 
     def test_trainings_in_turns_and_their_plot(self):
         said = self.run_tool("bench-training", "--ways", "alone,gloo,canary", "--rates", "500Mbit,1Gbit", "--runs", 1,
-                             "--steps", 4, "--width", 16, "--batch", 8, "--time-limit", LIMIT_S,
+                             "--steps", 4, "--width", 16, "--batch", 8, "--target", 0.01, "--time-limit", LIMIT_S,
                              "--output", self.output)
         self.assertIn("% communicating", said)
+        self.assertIn("s to 0.01", said)
         samples = json.loads((self.output / "results.json").read_text())["samples"]
         self.assertEqual([(sample["rate"], sample["way"]) for sample in samples],
                          [(rate, way) for rate in ("500Mbit", "1Gbit") for way in ("alone", "gloo", "canary")])
         for sample in samples:
             self.assertEqual(list(sample["losses"]), ["1", "2", "3", "4"])
+            seconds, reached = zip(*sample["course"])
+            self.assertEqual((len(seconds), list(seconds)), (4, sorted(seconds)))
+            self.assertTrue(all(0 <= share <= 1 for share in reached), reached)
         gloo, canary = (sample["losses"] for sample in samples[1:3])
         for step, loss in gloo.items():
             self.assertAlmostEqual(canary[step], loss, delta=0.01)
