@@ -221,7 +221,7 @@ class Pktgen(unittest.TestCase):
         with self.daemon(DAEMON + "[[switch]]\nname = \"s\"\nid = 1\naddress = \"10.255.0.1\"\n"
                          "{ports}[switch.panama]\npacket_memory = 128\n{trees}",
                          ports=ports, trees=trees):
-            frames = 9 * 4 * 16
+            frames = 11 * 4 * 16
             support.until(lambda: self.figure("results_total") > 10 * frames)
             drops = json.loads(self.ctl("drops", "--json").stdout)
         self.assertEqual([row for row in drops if row["packets_total"] > 0 and

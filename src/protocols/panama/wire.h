@@ -24,6 +24,13 @@ inline constexpr std::uint32_t panama_cap_max = 16384;
 // A worker keeps at least so many results where they may lack somebody, for whoever comes late.
 inline constexpr std::uint32_t panama_kept_min = 768;
 
+// Where results may lack somebody, nobody goes on beyond so many epochs while a child has sent
+// nothing in the first of them.
+inline constexpr std::uint32_t panama_epochs_apart = 8;
+// That child may lack what it sent last, in the epoch before. A worker is one epoch ahead of a
+// switch that waits for the child; both remember so many.
+inline constexpr std::uint32_t panama_epochs_kept = panama_epochs_apart + 2;
+
 enum class PanamaKind : std::uint8_t {
   aggregation = 1,  // up the tree: elements of one worker, or the sum of some
   result = 2,       // down the tree, to its multicast group; up, for whoever lacks it there

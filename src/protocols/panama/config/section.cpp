@@ -27,7 +27,8 @@ constexpr Option<PanamaConfig> options[] = {
     option::integer<&PanamaConfig::packet_memory>(
         "packet_memory", Apply::restart, {initial_window, 16384},
         "packets that may wait for others at one port, per core: the accelerator's buffer of the "
-        "paper. Each tree owns 2 of them, active trees share the rest"),
+        "paper. Each tree owns 2 of them, active jobs share the rest, and active trees a job's "
+        "part"),
     option::by_hand<PanamaConfig>("tree", Apply::reload, "as many as there are pairs of packets",
                                   "the switch's place in one tree")
         .as(Form::tables)

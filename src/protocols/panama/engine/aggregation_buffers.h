@@ -62,6 +62,12 @@ class AggregationBuffers {
       sweep_some(tree);
     }
   }
+  // Lets go of all of it: nothing comes by any more with which to do that.
+  void sweep_all(Tree& tree) {
+    while (tree.swept < tree.epochs.first()) {
+      sweep_some(tree);
+    }
+  }
 
   // Holds an early packet; what waited in the place goes.
   void hold_at(PacketPtr& place, PacketPtr packet) {

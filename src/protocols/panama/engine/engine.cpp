@@ -53,7 +53,7 @@ bool PanamaEngine::reconfigure(const PanamaConfig& config) {
   }
   const auto install = [this](const TreeConfig& tree) {
     auto& installed = trees_.add(std::make_unique<Tree>(tree, self_, memory_.packets()));
-    memory_.install(installed.grant);
+    memory_.install(installed.grant, tree.job);
   };
   const auto remove = [this](Tree& tree) {
     buffers_.remove(tree);
@@ -125,6 +125,7 @@ void PanamaEngine::expire(Time now, engine::Actions& /*actions*/) {
     }
     if (now - tree->last_taken >= silence_max) {
       buffers_.evict_remade(*tree);
+      buffers_.sweep_all(*tree);
       memory_.deactivate(tree->grant, tree->held_max());
       tree->is_cut = true;
       buffers_.forget(*tree);

@@ -76,13 +76,14 @@ class Epochs {
     }
     return std::nullopt;
   }
-  // Returns where what is remembered begins.
+  // Returns where the latest panama_epochs_apart epochs begin, as far as there are so many.
   std::uint64_t oldest() const {
-    return known_ < remembered ? spans_[0].first : spans_[(latest_ + 1) % remembered].first;
+    const auto back = known_ == 0 ? 0 : std::min(known_, wire::panama_epochs_apart) - 1;
+    return spans_[(latest_ + remembered - back) % remembered].first;
   }
 
  private:
-  static constexpr std::uint32_t remembered = 8;
+  static constexpr std::uint32_t remembered = wire::panama_epochs_kept;
   struct Span {
     std::uint32_t epoch = 0;
     std::uint64_t first = 0;

@@ -48,7 +48,7 @@ std::vector<engine::Figure> PanamaEngine::figures() const {
   auto sums = removed_;
   Standing now = {.trees = memory_.trees(),
                   .active = memory_.active(),
-                  .cap = memory_.target(),
+                  .cap = memory_.packets(),
                   .memory = memory_.packets(),
                   .granted = memory_.granted(),
                   .kept = buffers_.kept(),
@@ -56,6 +56,7 @@ std::vector<engine::Figure> PanamaEngine::figures() const {
   for (const auto& tree : trees_.all()) {
     engine::add_numbers(sums, tree->counters, tree_counters);
     now.gathering += tree->gathering;
+    now.cap = std::min<std::uint64_t>(now.cap, memory_.target(tree->grant));
     now.early += tree->early.count();
   }
   for (const auto& port : buffers_.ports()) {

@@ -3,11 +3,19 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
+#include <utility>
 #include <vector>
 
 #include "protocols/panama/engine/config.h"
 
 namespace tributary::panama {
+
+// The trees of a job here: those that are installed, and of these the active ones.
+struct JobTrees {
+  std::uint32_t installed = 0;
+  std::uint32_t active = 0;
+};
 
 // Tells how much of the packet memory one tree has: what its senders, if they obey, may make wait
 // at each of its ports. It falls only after all that was sent under the old cap has been added up.
@@ -17,6 +25,7 @@ struct Grant {
   bool falling = false;
   std::uint32_t fall_to = 0;   // what the senders are told meanwhile
   std::uint64_t fall_end = 0;  // position that nobody sends under the old cap
+  JobTrees* job = nullptr;     // the memory's own, while the tree is installed
 };
 
 // This is the cap that the latest result tells the senders of a tree: the least of all switches.
@@ -31,15 +40,18 @@ struct ToldCap {
   }
 };
 
-// Divides the packet memory of one core among trees (4.2.2: packet_memory / num_jobs). Every tree
-// owns an initial window, what is left belongs to the active ones in equal parts. The sum of all
-// grants never exceeds the memory: a grant rises only into what others have really given back.
+// Divides the packet memory of one core among jobs (4.2.2: packet_memory / num_jobs). Every tree
+// owns an initial window, what is left belongs to the active jobs in equal parts, and a job's part
+// to its active trees. The sum of all grants never exceeds the memory: a grant rises only into what
+// others have really given back.
 class PacketMemory {
  public:
   explicit PacketMemory(std::uint32_t packets) : packets_(packets) {}
 
   // A tree that finds no room gets its initial window as soon as others have given some back.
-  void install(Grant& grant) {
+  void install(Grant& grant, std::uint32_t job) {
+    grant.job = &jobs_[job];
+    ++grant.job->installed;
     ++trees_;
     raise(grant, initial_window);
     if (grant.packets < initial_window) {
@@ -49,21 +61,24 @@ class PacketMemory {
   // `held` packets are forgotten with the tree.
   void remove(Grant& grant) {
     --trees_;
-    active_ -= grant.active ? 1 : 0;
+    rest(grant);
+    --grant.job->installed;
+    std::erase_if(jobs_, [](const auto& job) { return job.second.installed == 0; });
     std::erase(starved_, &grant);
     shrink(grant, 0);
     grant = {};
   }
 
   void activate(Grant& grant) {
-    active_ += grant.active ? 0 : 1;
-    grant.active = true;
+    if (!std::exchange(grant.active, true)) {
+      ++active_;
+      active_jobs_ += grant.job->active++ == 0 ? 1 : 0;
+    }
   }
   // Takes the tree's share back: nothing of it is under way any more but `held` packets, if
   // anything.
   void deactivate(Grant& grant, std::uint32_t held) {
-    active_ -= grant.active ? 1 : 0;
-    grant.active = false;
+    rest(grant);
     grant.falling = false;
     shrink(grant, std::max(initial_window, held));
   }
@@ -71,7 +86,7 @@ class PacketMemory {
   // Returns the window cap to write into a sum (section 5: packet_memory / num_jobs), which may
   // change the grant. `highest` is the position of the last packet seen.
   std::uint32_t cap(Grant& grant, std::uint64_t highest) {
-    const auto share = grant.active ? target() : initial_window;
+    const auto share = grant.active ? target(grant) : initial_window;
     if (share >= grant.packets) {
       grant.falling = false;
       raise(grant, share);
@@ -87,7 +102,7 @@ class PacketMemory {
   // Adds to the grant what others have given back since the last sum.
   void raise_to_share(Grant& grant) {
     if (grant.active && !grant.falling) {
-      raise(grant, target());
+      raise(grant, target(grant));
     }
   }
   // Returns the cap without any change.
@@ -109,13 +124,20 @@ class PacketMemory {
   std::uint32_t granted() const { return granted_; }
   std::uint32_t trees() const { return trees_; }
   std::uint32_t active() const { return active_; }
-  // Returns what each active tree is to have.
-  std::uint32_t target() const {
+  // Returns what a tree is to have while it is active.
+  std::uint32_t target(const Grant& grant) const {
     const auto owned = std::min(packets_, trees_ * initial_window);
-    return initial_window + (packets_ - owned) / std::max(active_, 1u);
+    const auto of_job = (packets_ - owned) / std::max(active_jobs_, 1u);
+    return initial_window + of_job / std::max(grant.job->active, 1u);
   }
 
  private:
+  void rest(Grant& grant) {
+    if (std::exchange(grant.active, false)) {
+      --active_;
+      active_jobs_ -= --grant.job->active == 0 ? 1 : 0;
+    }
+  }
   void raise(Grant& grant, std::uint32_t to) {
     const auto more = std::min(to - std::min(to, grant.packets), packets_ - granted_);
     grant.packets += more;
@@ -138,7 +160,9 @@ class PacketMemory {
   std::uint32_t granted_ = 0;
   std::uint32_t trees_ = 0;
   std::uint32_t active_ = 0;
-  std::vector<Grant*> starved_;  // without their initial window yet
+  std::uint32_t active_jobs_ = 0;
+  std::map<std::uint32_t, JobTrees> jobs_;  // grants point into it
+  std::vector<Grant*> starved_;             // without their initial window yet
 };
 
 }  // namespace tributary::panama

@@ -11,6 +11,11 @@ namespace {
 // So many inquiries may wait for an answer; whoever asked for more asks again.
 constexpr std::size_t panama_asked_max = 1024;
 
+// In the arithmetic of sequence numbers (RFC 1982).
+bool is_newer(std::uint32_t epoch, std::uint32_t other) {
+  return static_cast<std::int32_t>(epoch - other) > 0;
+}
+
 std::uint64_t salt_of(const Job& job, std::size_t tree) {
   const auto rank = wire::mix_key((std::uint64_t{job.id} << 32) | job.rank, 1);
   return wire::mix_key(rank, tree);
@@ -25,7 +30,8 @@ PanamaCollectives::PanamaCollectives(Job job, PanamaPlan plan, const PanamaTunin
       zeros_(job_.payload_bytes),
       absence_(job_.world_size()),
       run_(panama_run(job_.key)),
-      next_epoch_(first_epoch) {
+      next_epoch_(first_epoch),
+      missed_epoch_(first_epoch - 1) {
   if (plan_.quorum == 0) {
     plan_.quorum = job_.world_size();
   }
@@ -53,6 +59,8 @@ void PanamaCollectives::begin(const Call& call, Time now, const Deadline& deadli
   }
   abandoned_ = false;
   epoch_ = next_epoch_++;
+  const bool is_behind = !is_newer(epoch_, missed_epoch_);
+  missed_epoch_ = is_behind ? missed_epoch_ : epoch_;
   key_ = key_of_call(job_.key, epoch_);
   chunks_ =
       PanamaChunks(call, job_.rank, job_.payload_bytes, static_cast<std::uint32_t>(trees_.size()));
@@ -67,6 +75,9 @@ void PanamaCollectives::begin(const Call& call, Time now, const Deadline& deadli
   for (auto& one : early) {
     const Arrival arrival{one.bytes, one.ecn};
     receive({&arrival, 1}, now);
+  }
+  if (is_behind) {
+    std::for_each(trees_.begin(), trees_.end(), [](PanamaTree& tree) { tree.leave_out(); });
   }
 }
 
@@ -122,6 +133,9 @@ Verdict PanamaCollectives::examine(const Arrival& arrival, Time now) {
     return stash(arrival);
   }
   if (!running_ || header.epoch.value() != epoch_) {
+    if (partial() && is_newer(header.epoch.value(), missed_epoch_)) {
+      missed_epoch_ = header.epoch.value();
+    }
     return Verdict::stale;
   }
   return take_result(header, view.payload, arrival.ecn == wire::ecn::ce, now);

@@ -96,6 +96,7 @@ class PanamaCollectives final : public Machine {
   std::uint32_t run_;
   std::uint32_t epoch_ = 0;  // of the collective that runs or ran last
   std::uint32_t next_epoch_;
+  std::uint32_t missed_epoch_;  // the latest of which a result was dropped, or began
   JobKey key_{};
   PanamaChunks chunks_;
   std::uint32_t turn_ = 0;  // the tree whose turn it is to send

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -42,8 +43,6 @@ class PanamaRetention {
     std::uint32_t epoch = 0;
     std::uint64_t first = 0;  // position of VID 0
   };
-  static constexpr std::size_t epochs_max = 8;  // as many as switches remember
-
   // Returns how far behind the end somebody may be.
   std::uint64_t reach() const;
   // Returns where a result belongs, and makes room for it.
@@ -51,11 +50,11 @@ class PanamaRetention {
 
   std::uint32_t window_;
   bool partial_;
-  KeptResults<wire::PanamaHeader> kept_;  // by position
-  std::array<Span, epochs_max> spans_{};  // by epoch
-  std::uint64_t first_ = 0;               // of the latest epoch
-  std::uint64_t end_ = 0;                 // behind the highest position
-  std::uint32_t widest_ = 0;              // windows that switches ever had room for, if `partial_`
+  KeptResults<wire::PanamaHeader> kept_;                               // by position
+  std::array<Span, std::bit_ceil(wire::panama_epochs_kept)> spans_{};  // by epoch
+  std::uint64_t first_ = 0;                                            // of the latest epoch
+  std::uint64_t end_ = 0;     // behind the highest position
+  std::uint32_t widest_ = 0;  // windows that switches ever had room for, if `partial_`
 };
 
 }  // namespace tributary::host

@@ -23,6 +23,8 @@ class PanamaTree {
   PanamaTree(const PanamaPlan& plan, const PanamaTuning& tuning, std::uint64_t salt);
 
   void begin(std::uint32_t packets);
+  // The others have gone on, and switches have results of what is next.
+  void leave_out() { left_out_ = true; }
 
   struct Sending {
     std::uint32_t vid = 0;

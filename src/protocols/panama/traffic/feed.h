@@ -13,7 +13,7 @@ namespace tributary::panama {
 // all, so that no tree ever needs more memory than it owns. There are so many collectives of all
 // trees, more than a switch remembers. Their numbers go round the circle, so that the first is
 // newer than the last when the files begin again.
-inline constexpr std::uint32_t panama_collectives_min = 9;
+inline constexpr std::uint32_t panama_collectives_min = wire::panama_epochs_kept + 1;
 void feed_panama(const TrafficPlan& plan, std::uint32_t collectives, const traffic::Feed& feed);
 
 }  // namespace tributary::panama

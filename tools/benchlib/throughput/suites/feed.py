@@ -22,7 +22,7 @@ NO_COPY = "no copy"
 # which is what a tree may always have waiting.
 PANAMA_JOBS = 16
 PANAMA_COLLECTIVE = 4
-PANAMA_COLLECTIVES = 9
+PANAMA_COLLECTIVES = 11
 PANAMA_MEMORY = 128
 # Flare's workers have them as well. A burst of a port has two blocks of each job.
 FLARE_JOBS = 16

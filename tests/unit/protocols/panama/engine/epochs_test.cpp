@@ -58,18 +58,18 @@ TEST(Epochs, NumbersAreComparedRoundTheCircle) {
   EXPECT_FALSE(epochs.is_newer({2, 3})) << "of another run";
 }
 
-TEST(Epochs, AreForgottenAfterEightAndWithTheirRun) {
+TEST(Epochs, AreForgottenAfterTenAndWithTheirRun) {
   Epochs epochs;
-  for (std::uint32_t epoch = 0; epoch < 9; ++epoch) {
+  for (std::uint32_t epoch = 0; epoch < 11; ++epoch) {
     epochs.begin({1, epoch}, 10 * epoch);
   }
-  EXPECT_EQ(epochs.oldest(), 10u);
+  EXPECT_EQ(epochs.oldest(), 30u) << "of the latest eight";
   EXPECT_EQ(position_in(epochs, {1, 0}, 0), std::nullopt);
   EXPECT_EQ(position_in(epochs, {1, 1}, 2), 12u);
-  epochs.begin({2, 9}, 90);
-  EXPECT_EQ(epochs.oldest(), 90u);
-  EXPECT_EQ(position_in(epochs, {1, 8}, 0), std::nullopt);
-  EXPECT_EQ(position_in(epochs, {2, 9}, 1), 91u);
+  epochs.begin({2, 11}, 110);
+  EXPECT_EQ(epochs.oldest(), 110u);
+  EXPECT_EQ(position_in(epochs, {1, 10}, 0), std::nullopt);
+  EXPECT_EQ(position_in(epochs, {2, 11}, 1), 111u);
 }
 
 }  // namespace

@@ -55,6 +55,19 @@ TEST_F(Memory, IsDividedAmongActiveTrees) {
   EXPECT_EQ(cap_of(round(b, 19)), 10u) << "what was sent under the old cap is through";
 }
 
+TEST_F(Memory, AJobHasNoMoreOfItForHavingMoreTrees) {
+  const auto second = root_of(2, 1, 7);
+  start({a, second, b}, 22);
+  for (std::uint32_t vid = 0; vid < 60; ++vid) {
+    round(a, vid);
+    round(second, vid);
+    round(b, vid);
+  }
+  EXPECT_EQ(cap_of(round(a, 60)), 6u) << "2 + 16 / 2 / 2";
+  EXPECT_EQ(cap_of(round(second, 60)), 6u);
+  EXPECT_EQ(cap_of(round(b, 60)), 10u) << "2 + 16 / 2";
+}
+
 // The others need not wait for a worker that is left out. It has sent all that it might under the
 // old cap, and has only the first result.
 TEST_F(Memory, IsNotGivenBackBeforeWhoIsLeftOutObeysTheNewCap) {

@@ -188,6 +188,23 @@ TEST_F(NextEpoch, WhatWaitedInAnEpochThatWasLeftIsLetGoLittleByLittle) {
   EXPECT_EQ(pool.outstanding(), harness->figure("packets_kept"));
 }
 
+TEST_F(NextEpoch, WhatIsLeftOfItIsLetGoWhenTheTreeRests) {
+  const auto tree = root_of(2);
+  start({tree}, 256);
+  for (std::uint32_t vid = 0; vid < 20; ++vid) {
+    round(tree, vid);
+  }
+  for (std::uint32_t vid = 20; vid < 120; ++vid) {
+    feed(from(tree, 0, vid));
+  }
+  feed(of(from(tree, 0), 1, 0));
+  feed(of(from(tree, 1), 1, 0));
+  EXPECT_GT(pool.outstanding(), 90u);
+  now += std::chrono::seconds(11);
+  harness->expire(now);
+  EXPECT_EQ(pool.outstanding(), harness->figure("packets_kept"));
+}
+
 TEST_F(NextEpoch, WhereSomeMayBeMissingAQuorumBeginsButNotAnotherRun) {
   auto tree = root_of(4);
   tree.quorum = 3;

@@ -447,6 +447,34 @@ TEST(PanamaCollectives, AQuorumIsEnough) {
   EXPECT_EQ(sent(model[3].statistics()), 2u);
 }
 
+// Of a collective after the next one a rank keeps no results, but learns that they are there.
+TEST(PanamaCollectives, WhoIsFarBehindAsksForItsResultsAtOnce) {
+  ModelTree model({.ranks = 4, .quorum = 3});
+  const std::size_t packets = 8;
+  std::vector<Vectors> vectors;
+  for (int collective = 0; collective < 3; ++collective) {
+    vectors.emplace_back(4, 16 * packets, ElementType::i32, Operator::sum);
+    for (const std::uint32_t rank : {0u, 1u, 2u}) {
+      model[rank].begin(vectors.back().apart(rank), model.now, model.now + patience);
+    }
+    model.run();
+  }
+  model[3].begin(vectors[0].apart(3), model.now, model.now + patience);
+  EXPECT_FALSE(model[3].running()) << "its results are kept";
+  model.run();
+  for (const int collective : {1, 2}) {
+    model[3].begin(vectors[collective].apart(3), model.now, model.now + patience);
+    ASSERT_TRUE(model[3].running());
+    model.collect(3);
+    ASSERT_FALSE(model.queue().empty());
+    for (const auto& flight : model.queue()) {
+      EXPECT_TRUE(flight.header().retransmission());
+    }
+    model.run();
+    EXPECT_EQ(vectors[collective].out[3], vectors[collective].out[0]);
+  }
+}
+
 // Rank 3 is late for the first packets, then rank 1, and rank 0 for the last, which is shorter.
 TEST(PanamaCollectives, PartialResultsNameWhoIsMissing) {
   ModelTree model({.ranks = 4, .quorum = 3});

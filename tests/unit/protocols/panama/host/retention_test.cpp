@@ -35,6 +35,17 @@ std::uint32_t found(const PanamaRetention& retention, std::uint32_t results) {
   return count;
 }
 
+// Whoever is behind may lack an epoch before the latest eight, when others have begun the next one.
+TEST(PanamaRetention, KeepsTenEpochs) {
+  PanamaRetention retention(6, true, payload_bytes);
+  keep_epoch(retention, 1, 2);
+  for (std::uint32_t epoch = 1; epoch < wire::panama_epochs_kept; ++epoch) {
+    EXPECT_TRUE(retention.find(0, 0)) << epoch;
+    retention.begin(epoch);
+  }
+  EXPECT_TRUE(retention.find(0, 0));
+}
+
 // The switch next to this rank may have lowered it, and none that another rank's results passed.
 TEST(PanamaRetention, KeepsAWindowHoweverNarrowTheCapIsThatThisRankWasTold) {
   PanamaRetention retention(6, false, payload_bytes);

@@ -58,7 +58,8 @@ TEST(FeedPanama, CanBeReplayedForEver) {
   test::SwitchNetwork network(fed_root(plan), bench.pool, bench.now);
   test::Files files(hosts);
   feed_panama(plan, panama_collectives_min, test::feed_of(bench, files));
-  const auto frames = std::uint64_t{plan.jobs} * plan.trees * plan.collective * 9;
+  const auto frames =
+      std::uint64_t{plan.jobs} * plan.trees * plan.collective * panama_collectives_min;
   // The end of the last tree's last collective is lost once: there is no pause in which the switch
   // would take an older one.
   const auto lost = frames - 1;
