@@ -66,6 +66,8 @@ class Connection {
       run_ = run;
     }
   }
+  // Says whether it was in the run before, and has not been since.
+  bool was_claimed() const { return is_of_past_run_; }
   // Says whether what comes by the key that it had is of a run that is over.
   bool is_of_past_run(Time now) const { return is_of_past_run_ && !is_silent(now); }
 

@@ -48,6 +48,15 @@ void ConnectionTable::rebuild(std::span<const std::unique_ptr<Ring>> rings) {
       }
     }
   }
+  // The keys of runs that are over come last: others may have them by now.
+  for (const auto& ring : rings) {
+    for (std::uint16_t rank = 0; rank < ring->world(); ++rank) {
+      if (const auto& connection = ring->connection(rank);
+          connection.was_claimed() && find(connection.key()).ring == nullptr) {
+        insert(connection.key(), {ring.get(), rank});
+      }
+    }
+  }
 }
 
 }  // namespace tributary::netreduce

@@ -319,6 +319,18 @@ TEST_F(NetReduceTest, the_rest_of_a_message_of_a_run_that_is_over_does_not_pass)
   EXPECT_EQ(feed(1, 2, 1).size(), 1u);
 }
 
+TEST_F(NetReduceTest, the_rest_of_such_a_message_does_not_pass_after_a_change_of_rings_either) {
+  feed_message(0);
+  feed_message(1);
+  feed(1, 2, 0);
+  auto next = gradient(0);
+  next.run = 2;
+  feed(make(next, 0, 0x11));
+  engine_.reconfigure({{ring_of(3), ring_of(2, 9)}});
+  EXPECT_TRUE(feed(1, 2, 1).empty());
+  EXPECT_EQ(harness_.drops(drop::stale_run), 1u);
+}
+
 // It is not shown as waiting either, though its memory is taken back only when it is needed.
 TEST_F(NetReduceTest, what_waits_in_a_run_that_is_over_is_in_no_sum) {
   feed(0, 0, 0);
