@@ -59,6 +59,9 @@ struct Call {
   // An allreduce of sparse vectors has this instead of `buffers`. Only carriers that have said that
   // they take it (Carrier::takes_sparse) are given one.
   const SparseCall* sparse = nullptr;
+  // Nobody may be missing, also where sums may lack ranks. What carries it was chosen so; machines
+  // whose ranks share one communicator choose by this.
+  bool with_all = false;
 };
 
 inline Call call_of(Collective collective, const void* in, void* out, std::size_t count,

@@ -57,6 +57,8 @@ class Carrier {
   virtual Result<std::vector<PartialResult>> partial_results() {
     return std::vector<PartialResult>{};
   }
+  // Tells whether it can carry more collectives after one has failed.
+  virtual bool survives_failures() const { return true; }
   // Tells whether packets go by a device, which sends again by itself, but after seconds.
   virtual bool on_device() const { return false; }
 

@@ -22,6 +22,11 @@ Call broadcast_of(void* inout, std::size_t count, wire::ElementType type, std::u
   return call_of(Collective::broadcast, inout, inout, count, type, wire::any_operator(type), root);
 }
 
+Call with_all(Call call) {
+  call.with_all = true;
+  return call;
+}
+
 }  // namespace
 
 Communicator::Communicator(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -173,7 +178,7 @@ Result<void> Communicator::run(const Call& call) {
   return state_->run(call);
 }
 Result<void> Communicator::run_within(const Call& call, const host::Deadline& until) {
-  const auto by = state_->means_for(call);
+  const auto by = state_->means_within(call);
   auto mine = until;
   mine.obey(&state_->aborted);
   auto done = state_->run_until(by, call, mine);
@@ -183,25 +188,25 @@ Result<void> Communicator::run_within(const Call& call, const host::Deadline& un
   return done;
 }
 void Communicator::leave_out(const Call& call) {
-  state_->skip(state_->means_for(call), call);
+  state_->skip(state_->means_within(call), call);
 }
 void Communicator::leave_out_gather(const Call& call) {
-  state_->skip(state_->means_for_gather(call.buffers.count), call);
+  state_->skip(state_->means_for_gather(call.buffers.count), with_all(call));
 }
 Result<void> Communicator::run_gather(const Call& call, std::size_t elements) {
   const auto by = state_->means_for_gather(elements);
   const auto able = state_->means_able(Call{Collective::barrier, {}, 0});
-  return state_->run_counted(by, call, by != able);
+  return state_->run_counted(by, with_all(call), by != able);
 }
 Result<void> Communicator::run_with_all(const Call& call) {
   const auto by = state_->means_for_all(call);
-  return state_->run_counted(by, call, state_->is_by_plan(by, call));
+  return state_->run_counted(by, with_all(call), state_->is_by_plan(by, call));
 }
 Result<void> Communicator::check_with_all(const Call& call) const {
   return state_->accept(state_->means_for_all(call), call);
 }
 Result<void> Communicator::run_aside(const Call& call) {
-  return state_->run_by(state_->means_for_all(call), call);
+  return state_->run_by(state_->means_for_all(call), with_all(call));
 }
 void Communicator::notify(const std::string& line) const {
   state_->notify(host::LogLevel::warn, line);

@@ -108,10 +108,11 @@ Result<void> Communicator::State::carry_out(By by, host::Steps& steps, const hos
   Result<void> done;
   while (const auto step = steps.next()) {
     const auto step_by = step->by_ring ? By::ring : by;
+    auto call = step->call;
+    call.with_all |= !whole;
     if (!done || !step->needed) {
-      whole ? skip_whole(step_by, step->call) : skip(step_by, step->call);
-    } else if (done = whole ? run_whole(step_by, step->call, until)
-                            : run_in_manner(step_by, step->call, until);
+      whole ? skip_whole(step_by, call) : skip(step_by, call);
+    } else if (done = whole ? run_whole(step_by, call, until) : run_in_manner(step_by, call, until);
                !done) {
       steps.give_up();
     }
@@ -123,7 +124,9 @@ void Communicator::State::skip_all(By by, host::Steps& steps, Nesting nesting) {
   steps.give_up();
   while (const auto step = steps.next()) {
     const auto step_by = step->by_ring ? By::ring : by;
-    nesting == Nesting::inner ? skip_whole(step_by, step->call) : skip(step_by, step->call);
+    auto call = step->call;
+    call.with_all |= nesting == Nesting::outer;
+    nesting == Nesting::inner ? skip_whole(step_by, call) : skip(step_by, call);
   }
 }
 

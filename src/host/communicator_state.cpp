@@ -93,9 +93,7 @@ Result<void> Communicator::State::tune(const host::Deadline& until) {
   }
   tuned_for = measured->taken;
   if (!measured->failure.empty()) {
-    notify(host::LogLevel::warn,
-           host::who(options, job().id) + algorithm +
-               " carries allreduces of all sizes, as measuring it ended: " + measured->failure);
+    give_up_measuring(measured->failure);
   }
   if (tuned_for != host::Duration{}) {
     notify(host::LogLevel::info, host::who(options, job().id) + "measured for " +
@@ -103,6 +101,20 @@ Result<void> Communicator::State::tune(const host::Deadline& until) {
                                      plan.text(algorithm) + " (" + measured->text(algorithm) + ")");
   }
   return {};
+}
+
+// The failure is one on all ranks.
+void Communicator::State::give_up_measuring(const std::string& failure) {
+  const auto why = "measuring " + algorithm + " ended: " + failure;
+  only_ring = !carrier->survives_failures();
+  if (only_ring) {
+    fallback = why;
+    algorithm = host::ring_algorithm;
+  }
+  notify(host::LogLevel::warn, host::who(options, job().id) +
+                                   (only_ring ? "ring, the hosts reduce alone: "
+                                              : algorithm + " carries allreduces of all sizes: ") +
+                                   why);
 }
 
 void Communicator::State::notify(host::LogLevel level, const std::string& line) const {

@@ -88,6 +88,7 @@ struct Communicator::State {
   host::Time patience() const { return host::Clock::now() + host::patience_of(options); }
   Result<void> select(const host::Deadline& until);
   Result<void> tune(const host::Deadline& until);
+  void give_up_measuring(const std::string& failure);
   void notify(host::LogLevel level, const std::string& line) const;
   void tell(const std::string& line) const;
   Result<void> run(const host::Call& call);
@@ -100,6 +101,10 @@ struct Communicator::State {
   host::By means_able(const host::Call& call) const;
   host::By means_for(const host::Call& call) const;
   host::By means_for_all(const host::Call& call) const;
+  // Of a call of machines, whose ranks made it together.
+  host::By means_within(const host::Call& call) const {
+    return call.with_all ? means_for_all(call) : means_for(call);
+  }
   host::By means_for_gather(std::size_t elements) const;
   bool is_by_plan(host::By by, const host::Call& call) const;
   Figures general_figures() const;
@@ -112,8 +117,8 @@ struct Communicator::State {
   Result<void> run_in_manner(host::By by, const host::Call& call, const host::Deadline& until);
   Result<void> run_whole(host::By by, const host::Call& call, const host::Deadline& until);
   Result<void> run_in_steps(host::By by, const host::Call& call, const host::Deadline& until);
-  // The steps of a sketch (outer) are calls like any others; the steps of a call (inner) are
-  // carried out as they are.
+  // The steps of a sketch (outer) are calls like any others, of which nobody may be missing; the
+  // steps of a call (inner) are carried out as they are.
   enum class Nesting : std::uint8_t { outer, inner };
   Result<void> carry_out(host::By by, host::Steps& steps, const host::Deadline& until,
                          Nesting nesting);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// These collectives are an allreduce with something around it. A rank sends and receives as many
-// bytes as by the hosts' own algorithms, but for one rank's part.
+// These collectives are an allreduce with something around it. Through switches a rank sends and
+// receives as many bytes as by the hosts' own algorithms, but for one rank's part; round the ring
+// it sends twice as many.
 #include <cstddef>
 #include <cstring>
 #include <exception>

@@ -45,6 +45,14 @@ class InterfaceForC(unittest.TestCase):
         self.assertEqual(figures["algorithm"], "canary")
         self.assertGreater(figures["switch_sums_seen"], 0)
 
+    def test_nobody_is_missing_in_what_machines_gather(self):
+        """Where sums may lack one of four machines."""
+        with job(self.lab, "--trees", 1, more="share = 0.75\n"):
+            done = support.run(support.LAB, "run", self.lab.name, "--per-host", 2, "--program", WORKER,
+                               "--time-limit", int(support.PATIENCE_S) - 20, "--", "gather",
+                               env=os.environ | {"TRIBUTARY_ALGORITHM": "panama", "TRIBUTARY_FALLBACK": "error"})
+        self.assertEqual(done.returncode, 0, done.stderr)
+
     def check_deadline(self, algorithm: str, places: str):
         done = self.run_ranks("deadline", TRIBUTARY_LOG="info", TRIBUTARY_ALGORITHM=algorithm,
                               TRIBUTARY_FALLBACK="error")

@@ -8,6 +8,7 @@
  *   c_worker deadline  the last rank comes when all others have given up; then all go on
  *   c_worker leave     the last rank ends without a word
  *   c_worker loose     gradients of ranks of which the last one is slow, by SSP
+ *   c_worker gather    what ranks gather that share machines, of which the last one is late
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -213,6 +214,47 @@ static void loose(void) {
   must(tributary_barrier(comm), "barrier");
 }
 
+static int allgather_by(void* context, const void* in, void* out, size_t bytes) {
+  return tributary_allgather(context, in, out, bytes, TRIBUTARY_I8) == TRIBUTARY_SUCCESS ? 0 : 1;
+}
+
+/* The ranks meet by a communicator of their own, over the ring. */
+static void share_machines(tributary_comm** meeting) {
+  tributary_options* options;
+  must(tributary_options_create(&options), "options");
+  must(tributary_options_for_part(options), "part");
+  must(tributary_options_set(options, "TRIBUTARY_ALGORITHM", "ring"), "ring");
+  must(tributary_options_set(options, "TRIBUTARY_FALLBACK", "allow"), "allow");
+  must(tributary_comm_create(meeting, options), "create");
+  tributary_options_destroy(options);
+  must(tributary_options_create(&options), "options");
+  must(tributary_options_share_machine(options), "share");
+  must(tributary_comm_create_with(&comm, options, tributary_comm_rank(*meeting), tributary_comm_size(*meeting),
+                                  allgather_by, *meeting),
+       "create with");
+  tributary_options_destroy(options);
+}
+
+static void gather_of_machines(void) {
+  tributary_comm* meeting;
+  share_machines(&meeting);
+  const uint32_t ranks = tributary_comm_size(comm);
+  const uint32_t rank = tributary_comm_rank(comm);
+  for (uint32_t i = 0; i < 10; ++i) {
+    if (rank + 2 >= ranks) {
+      nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
+    }
+    uint32_t all[64] = {0};
+    const uint32_t mine = 100 * i + rank + 1;
+    must(tributary_allgather(comm, &mine, all, 1, TRIBUTARY_I32), "allgather");
+    for (uint32_t other = 0; other < ranks; ++other) {
+      expect(all[other] == 100 * i + other + 1, "a rank is missing in what was gathered");
+    }
+  }
+  tributary_comm_destroy(comm);
+  comm = meeting;
+}
+
 static void print_figures(void) {
   uint64_t sums = 0;
   uint64_t fused = 0;
@@ -224,6 +266,11 @@ static void print_figures(void) {
 
 int main(int argc, char** argv) {
   const char* const what = argc > 1 ? argv[1] : "";
+  if (strcmp(what, "gather") == 0) {
+    gather_of_machines();
+    tributary_comm_destroy(comm);
+    return 0;
+  }
   must(tributary_comm_create(&comm, NULL), "create");
   if (strcmp(what, "overlap") == 0) {
     overlap();

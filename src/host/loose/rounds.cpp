@@ -52,6 +52,7 @@ std::uint64_t Rounds::enter() {
   dropped_here_ = false;
   own_.assign(layers_, Own::none);
   entered_ = finished_ + 1;
+  gei_.extend_to(finished_);
   return finished_;
 }
 

@@ -33,7 +33,12 @@ std::size_t Plan::class_of(std::size_t bytes) {
   return std::min(exponent, classes - 1);
 }
 
+// Doubling takes twice the vector's memory, so it does not go on for ever because two lines that
+// were measured for short vectors never meet.
 Plan::Plan(const CostTable& costs, std::size_t doubling_most) : Plan() {
+  constexpr std::size_t times_measured = 8;
+  doubling_most = std::min(
+      doubling_most, std::max(doubling_bytes_max, times_measured * costs.largest(Means::doubling)));
   const auto compared =
       std::min(costs.largest(Means::carrier),
                std::max(costs.largest(Means::doubling), costs.largest(Means::ring)));

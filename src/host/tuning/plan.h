@@ -19,7 +19,8 @@ class Plan {
   // Nothing was measured, so everything goes by the carrier.
   Plan() { by_class_.fill(Means::carrier); }
   // Hosts carry what they carry clearly faster; beyond what was measured only if they did so at the
-  // largest size of it, too. They double up to `doubling_most` bytes, however fast that is.
+  // largest size of it, too. They double up to `doubling_most` bytes, and up to doubling_bytes_max
+  // or eight times the largest size that was measured, however fast that is.
   explicit Plan(const CostTable& costs,
                 std::size_t doubling_most = std::numeric_limits<std::size_t>::max());
 

@@ -55,6 +55,7 @@ class NetReduceCarrier : public Base {
   bool takes(const Call& call) const final {
     return !needs_handler(call) && (!own_.hosts_add || call.collective == Collective::allreduce);
   }
+  bool survives_failures() const final { return false; }  // messages are lost on their connections
   FullPacket full_packet() const final {
     constexpr std::uint32_t word_bytes = wire::fingerprint_bytes;
     return {own_.mtu - (own_.hosts_add ? 0u : word_bytes), own_.mtu + headers_bytes_};

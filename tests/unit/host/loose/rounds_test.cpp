@@ -219,6 +219,8 @@ TEST(Rounds, TheMatrixSaysWhoseGradientsAreInSums) {
   EXPECT_EQ((*gei.row(0))[1].ranks(), (Ranks{0, 1}));
   EXPECT_EQ((*gei.row(1))[1].ranks(), Ranks{0});
   EXPECT_EQ(gei.row(2), nullptr);
+  world.enter(0, 2);
+  EXPECT_NE(world[0].gei().row(2), nullptr) << "no round was there yet";
 }
 
 TEST(Rounds, TheMatrixForgetsOldRows) {

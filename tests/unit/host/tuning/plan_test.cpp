@@ -122,5 +122,18 @@ TEST(Plan, HostsDoubleAsFarAsThatIsFasterThanTheRing) {
   EXPECT_EQ(Plan(table).doubling_up_to(), std::size_t{1} << 20);
 }
 
+TEST(Plan, WhereNothingWasMeasuredHostsDoubleAsUsual) {
+  EXPECT_EQ(Plan(CostTable()).doubling_up_to(), doubling_bytes_max);
+}
+
+// As between two ranks, where both send the same bytes.
+TEST(Plan, HostsDoubleNothingThatIsFarBeyondWhatWasMeasured) {
+  CostTable table;
+  add(table, Means::carrier, 10us, 1000, 256 << 10);
+  add(table, Means::doubling, 90us, 110, 256 << 10);
+  add(table, Means::ring, 180us, 110, 2 << 20);
+  EXPECT_EQ(Plan(table).doubling_up_to(), std::size_t{2} << 20);
+}
+
 }  // namespace
 }  // namespace tributary::host::tuning::test
