@@ -10,6 +10,7 @@
 
 #include "background.h"
 #include "background_flows.h"
+#include "decimal.h"
 #include "exit_codes.h"
 #include "host/protocol.h"
 #include "host/transport/address.h"
@@ -199,7 +200,7 @@ int background(int argc, char** argv) {
   BackgroundOptions options;
   declare(app, raw, options);
   try {
-    app.parse(argc, argv);
+    apps::parse_decimal(app, argc, argv);
     interpret(raw, options);
   } catch (const CLI::ParseError& error) {
     const int code = app.exit(error);

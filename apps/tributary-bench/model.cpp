@@ -9,6 +9,7 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "decimal.h"
 #include "exit_codes.h"
 #include "host/parallel/cost_model.h"
 #include "real_range.h"
@@ -97,7 +98,7 @@ int model(int argc, char** argv) {
   Question question;
   declare(app, raw, question);
   try {
-    app.parse(argc, argv);
+    apps::parse_decimal(app, argc, argv);
     interpret(raw, question);
   } catch (const CLI::ParseError& error) {
     const int code = app.exit(error);

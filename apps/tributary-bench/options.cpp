@@ -8,6 +8,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "decimal.h"
 #include "exit_codes.h"
 #include "host/protocol.h"
 #include "host/variables.h"
@@ -314,7 +315,7 @@ Parsed parse(int argc, char** argv) {
   app.add_subcommand("background", "Traffic of other programs beside a job: see its --help");
   app.add_subcommand("model", "Computes what machines with several ranks gain: see its --help");
   try {
-    app.parse(argc, argv);
+    apps::parse_decimal(app, argc, argv);
     require_place(environment, *app.get_subcommands().front());
     interpret(raw, options);
   } catch (const CLI::ParseError& error) {

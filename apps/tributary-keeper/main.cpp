@@ -10,6 +10,7 @@
 #include <CLI/CLI.hpp>
 
 #include "control/log_queue.h"
+#include "decimal.h"
 #include "end_of_parse.h"
 #include "exit_codes.h"
 #include "host/membership/keeper.h"
@@ -77,7 +78,7 @@ int run(int argc, char** argv) {
       ->type_name("ADDRESS:PORT");
   app.set_version_flag("--version", "tributary-keeper " TRIBUTARY_VERSION);
   try {
-    app.parse(argc, argv);
+    apps::parse_decimal(app, argc, argv);
   } catch (const CLI::ParseError& error) {
     return apps::end_of_parse(app, error);
   }

@@ -6,6 +6,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "decimal.h"
 #include "exit_codes.h"
 #include "options_raw.h"
 #include "port_spec.h"
@@ -45,7 +46,7 @@ void declare_ports(CLI::App& app, Raw& raw, Options& options) {
   declare_mtu(app, options);
   app.add_option("--core", raw.core, "CPU of the packet loop")
       ->type_name("CPU")
-      ->default_str("the last that is free");
+      ->default_str("the last of those that a daemon takes by itself");
   app.add_option("--buffers", options.buffers, "packet buffers")
       ->type_name("N")
       ->check(CLI::Range(1024u, traffic::buffers_max))
@@ -229,7 +230,7 @@ Parsed parse(int argc, char** argv) {
     declare(command);
   }
   try {
-    app.parse(argc, argv);
+    apps::parse_decimal(app, argc, argv);
     if (feed->parsed()) {
       interpret(raw_feed, feed_options);
       return {std::nullopt, std::move(feed_options), 0};

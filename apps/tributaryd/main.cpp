@@ -10,6 +10,7 @@
 #include "control/loader.h"
 #include "control/reference.h"
 #include "control/socket_file.h"
+#include "decimal.h"
 #include "end_of_parse.h"
 #include "logging.h"
 #include "reference.h"
@@ -42,7 +43,7 @@ int run(int argc, char** argv) {
       tributary::control::reference_text);
   app.set_version_flag("--version", "tributaryd " TRIBUTARY_VERSION);
   try {
-    app.parse(argc, argv);
+    tributary::apps::parse_decimal(app, argc, argv);
   } catch (const CLI::ParseError& error) {
     return tributary::apps::end_of_parse(app, error);
   }
