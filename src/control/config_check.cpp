@@ -81,6 +81,12 @@ void check_flow_control(const SwitchDraft& draft, Diagnostics& diagnostics) {
               (ports[i].flow.xoff_bytes > 0 ? " or `pause_xoff`" : ""));
       return;
     }
+    if (plan.ports[i].lossless && ports[i].flow.xon_bytes >= plan.ports[i].xoff) {
+      diagnostics.error(position_of(*draft.ports[i], "pause_xon"),
+                        "`pause_xon` is not below `pause_xoff`, which is " +
+                            size_text(plan.ports[i].xoff) + " by itself",
+                        "give less, or leave it out: then it is half of that");
+    }
   }
 }
 
@@ -126,7 +132,9 @@ void check_switch(const SwitchDraft& draft, Diagnostics& diagnostics) {
     }
   }
   if (draft.sound) {  // else a reference may only seem to lead nowhere
-    check_routes(interfaces, config.routes, draft.routes, diagnostics);
+    const auto self =
+        config.address.is_unspecified() ? std::nullopt : std::optional(config.address);
+    check_routes(interfaces, self, config.routes, draft.routes, diagnostics);
     const auto errors_before = diagnostics.count();
     check_classes(draft, diagnostics);
     if (diagnostics.count() == errors_before) {  // else lossless classes may only seem too small

@@ -92,14 +92,40 @@ void check_reachable(const Interfaces<Own>& interfaces, const Address& address, 
   }
 }
 
-// `sources` says where each of `routes` was read.
+// Says why a route for this prefix would never be used: a switch knows its own interfaces better.
+template <typename Own>
+std::optional<std::string> own_route(const Interfaces<Own>& interfaces,
+                                     const std::optional<decltype(Own::address)>& self,
+                                     const std::string& prefix) {
+  constexpr std::uint8_t bits = 8 * sizeof(Own::address);
+  if (self && to_string(prefix_of(Own{*self, bits})) == prefix) {
+    return "is the switch's own address";
+  }
+  for (const auto& each : interfaces.all) {
+    if (to_string(prefix_of(each.address)) == prefix) {
+      return "is that of " + each.name + ", by which the switch reaches it";
+    }
+    if (to_string(prefix_of(Own{each.address.address, bits})) == prefix) {
+      return "is the switch's own address on " + each.name;
+    }
+  }
+  return std::nullopt;
+}
+
+// `sources` says where each of `routes` was read, and `self` is the switch's own address, if it has
+// one.
 template <typename Own, typename Routes>
-void check_routes(const Interfaces<Own>& interfaces, const Routes& routes,
+void check_routes(const Interfaces<Own>& interfaces,
+                  const std::optional<decltype(Own::address)>& self, const Routes& routes,
                   const std::vector<const toml::table*>& sources, Diagnostics& diagnostics) {
   std::set<std::string> seen;
   for (std::size_t i = 0; i < routes.size(); ++i) {
     const auto prefix = to_string(routes[i].prefix);
     const auto via = position_of(*sources[i], "via");
+    if (const auto why = own_route(interfaces, self, prefix)) {
+      diagnostics.error(position_of(*sources[i], "prefix"), prefix + " " + *why,
+                        "a route for it would never be used: remove it, or give a longer prefix");
+    }
     if (!seen.insert(prefix).second) {
       diagnostics.error(position_of(*sources[i], "prefix"),
                         "a route for " + prefix + " was given before",

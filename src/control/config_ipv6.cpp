@@ -131,7 +131,10 @@ void check_ipv6(const SwitchDraft& draft, Diagnostics& diagnostics) {
   const auto interfaces = interfaces_of(draft, "address6", config.bridge_address6,
                                         [](const auto& one) { return one.address6; });
   check_overlaps(interfaces, diagnostics);
-  check_routes(interfaces, config.routes6, draft.routes6, diagnostics);
+  const auto self = config.embedding_prefix
+                        ? std::optional(config.embedding_prefix->embed(config.address))
+                        : std::nullopt;
+  check_routes(interfaces, self, config.routes6, draft.routes6, diagnostics);
   check_neighbours(interfaces, config.neighbours6, draft.neighbours6, diagnostics);
   check_mtus6(draft, diagnostics);
   check_advertisements(draft, diagnostics);

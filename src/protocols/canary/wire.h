@@ -40,7 +40,7 @@ struct [[gnu::packed]] CanaryHeader {
   be32 id;                  // block of the job and attempt (low half of the concatenated id, 3.4)
   be16 counter;             // contributions summed up in this packet
   be16 hosts;               // hosts that take part, the leader included
-  be32 children;            // collision: one-hot port; restoration: bitmap of ports (see shard);
+  be32 children;            // collision: one-hot port; restoration: the same (see shard);
                             // request: sequence number behind the last block contributed to
   be16 switch_address;      // collision, restoration: the switch's 16-bit id
   std::uint8_t flags = 0;   // bypass, multicast; in the paper's padding congested, and the version

@@ -134,6 +134,8 @@ constexpr test::Damage cases[] = {
      "ports: h1, up1, b1"},
     {"canary_job_on_no_port", "timeout = \"1ms\"", "job = [{ id = 7, ports = [] }]", 8, 26,
      "`ports` names no port", "leave it out"},
+    {"canary_job_without_any_descriptor", "timeout = \"1ms\"", "job = [{ id = 7, quota = 0 }]", 8,
+     26, "`quota` is out of range", "from 1 to"},
     {"canary_job_twice", "timeout = \"1ms\"", "job = [{ id = 7 }, { id = 7 }]", 8, 27,
      "job 7 was given before", "one [[switch.canary.job]]"},
     {"learning_unknown", "tap = \"tap0\"", "tap = \"tap0\"\nlearn = \"no\"", 22, 9,

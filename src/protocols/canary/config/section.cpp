@@ -84,8 +84,8 @@ constexpr Option<CanaryConfig> options[] = {
         "given"),
     option::duration<&CanaryConfig::root_timeout>(
         "root_timeout", Apply::reload, timeouts,
-        "the same on the last hop before the leader, where all contributions of a block pass: it "
-        "sends as soon as it has seen them all"),
+        "the same on the last hop before the leader, which is behind a routed port, where all "
+        "contributions of a block pass: it sends as soon as it has seen them all"),
     option::boolean<&CanaryConfig::learn_contributions>(
         "learn_contributions", Apply::reload,
         "send a sum on as soon as as many contributions are in as the block before got here; "
@@ -127,8 +127,8 @@ constexpr Option<JobRule> job_options[] = {
         "as well as results and what only passes; those that come by others are dropped as "
         "`canary_not_allowed`")
         .default_is("all"),
-    option::integer<&JobRule::quota>("quota", Apply::reload, {0, descriptors_max},
-                                     "descriptors that this job may hold")
+    option::integer<&JobRule::quota>("quota", Apply::reload, {1, descriptors_max},
+                                     "descriptors that this job may hold, per core")
         .unset_is("default")
         .default_is("`job_quota`"),
 };

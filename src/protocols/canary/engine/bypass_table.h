@@ -43,7 +43,8 @@ class BypassTable {
  public:
   static constexpr std::size_t ways = 4;
 
-  // Remembers at least `count`, a power of two.
+  // Has room for `count`, a power of two, and remembers 98 of 100 of the latest quarter of so many:
+  // some sets are full before others.
   BypassTable(std::size_t count, std::uint64_t seed);
 
   void note(const Bypassed& bypassed);

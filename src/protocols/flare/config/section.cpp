@@ -54,7 +54,7 @@ constexpr Option<TreeConfig> tree_options[] = {
     option::integer<&TreeConfig::window>(
         "window", Apply::reload, {1, wire::flare_window_max},
         "blocks that each worker may have in flight (`TRIBUTARY_FLARE_WINDOW`), the same on all "
-        "switches of the tree: at least round-trip time x rate / packet"),
+        "switches of the tree: at least twice round-trip time x rate / packet"),
     option::boolean<&TreeConfig::reproducible>(
         "reproducible", Apply::reload,
         "tree aggregation: the same contributions give the same bits, in whatever order they come, "
