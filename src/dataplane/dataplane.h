@@ -125,7 +125,8 @@ class Dataplane final : public control::Backend {
   Buffers buffers_;
   std::vector<std::unique_ptr<Core>> cores_;
   control::HandlerLoader handlers_;
-  std::vector<LinkState> links_;  // by port number
+  std::vector<LinkState> links_;          // by port number
+  std::vector<std::uint64_t> sent_told_;  // by port number: packets that status told of last
   std::chrono::milliseconds core_patience_ = control::core_patience_default;
   bool running_ = false;
   std::atomic<bool> shutdown_requested_{false};

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "engine/status.h"
+#include "forwarding/port_counters.h"
 
 namespace tributary::dataplane {
 
@@ -24,6 +25,16 @@ inline std::uint64_t merge(std::uint64_t a, std::uint64_t b, engine::Merge how) 
       return std::min(a, b);
   }
   return a;
+}
+
+// Takes from what a port sent what its interface has dropped of it since, or of what others were to
+// send by it; but not from what was told as sent before, as a counter never falls.
+inline void take_off_unsent(forwarding::PortCounters& counters, std::uint64_t unsent,
+                            std::uint64_t& told) {
+  const auto all = counters.tx_packets;
+  told = std::max(told, all - std::min(unsent, all));
+  counters.tx_packets = std::min(told, all);
+  counters.tx_device_dropped += all - counters.tx_packets;
 }
 
 // Adds what one core says to the figures of the switch.

@@ -23,14 +23,6 @@ std::uint64_t resident_bytes() {
   return resident * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
-// An interface may also have dropped what others were to send by it.
-void add_losses(forwarding::PortCounters& to, const PortDevice::Losses& losses) {
-  const auto unsent = std::min(losses.unsent, to.tx_packets);
-  to.rx_missed += losses.missed;
-  to.tx_device_dropped += unsent;
-  to.tx_packets -= unsent;
-}
-
 // Adds what another queue of the port has in its classes, which are the same.
 void add_classes(std::vector<control::ClassStatus>& to,
                  const std::vector<forwarding::ClassRow>& classes) {
@@ -107,6 +99,7 @@ control::Queried<std::vector<control::SwitchStatus>> Dataplane::switches() {
 control::Queried<std::vector<control::PortStatus>> Dataplane::ports() {
   const std::lock_guard lock(mutex_);
   std::vector<control::PortStatus> rows(topology_.ports.size());
+  sent_told_.resize(rows.size());
   const auto asked = on_cores([&](Core& core, Time) {
     for (const auto& home : core.ports()) {
       auto& row = rows[home.number()];
@@ -170,7 +163,9 @@ control::Queried<std::vector<control::PortStatus>> Dataplane::ports() {
     }
     row.cpu = row.cpus.front();
     if (devices_[number]) {
-      add_losses(row.counters, devices_[number]->losses());
+      const auto losses = devices_[number]->losses();
+      row.counters.rx_missed += losses.missed;
+      take_off_unsent(row.counters, losses.unsent, sent_told_[number]);
     }
     row.device = describe(section.devices[place.port]);
     row.mac = port.mac;

@@ -66,6 +66,21 @@ TEST(Merge, OfAttemptsAtOneBlockTheOneThatTellsMoreIsKept) {
   EXPECT_EQ(stalls.begin()->second.attempt, 0u);
 }
 
+// As where another program sends by the interface, and loses.
+TEST(Merge, WhatAnInterfaceDropsLaterTakesNothingBackThatWasTold) {
+  std::uint64_t told = 0;
+  const auto after = [&](std::uint64_t sent, std::uint64_t unsent) {
+    forwarding::PortCounters counters;
+    counters.tx_packets = sent;
+    take_off_unsent(counters, unsent, told);
+    return std::pair(counters.tx_packets, counters.tx_device_dropped);
+  };
+  EXPECT_EQ(after(1000, 10), std::pair(990ul, 10ul));
+  EXPECT_EQ(after(1000, 60), std::pair(990ul, 10ul));
+  EXPECT_EQ(after(1030, 60), std::pair(990ul, 40ul));
+  EXPECT_EQ(after(1100, 60), std::pair(1040ul, 60ul));
+}
+
 TEST(Merge, BlocksThatHaveAnythingElseInTheirNamesAreDifferent) {
   Stalls stalls;
   merge_stall(stalls, 0, "flare", stall(42, 0));
