@@ -111,6 +111,8 @@ ExitCode fabric_apply(const Options& options, const FabricOptions& fabric) {
     return done.error();
   }
   const auto seeds = live.give_seeds();
+  // The trees are there, but blocks of a level do not meet where only some of its switches have it.
+  const auto code = seeds.refused ? ExitCode::failed : ExitCode::ok;
   if (!fabric.env_directory.empty()) {
     const auto written =
         write_environments(*file, steps->plan.placement.jobs, fabric.env_directory);
@@ -121,7 +123,7 @@ ExitCode fabric_apply(const Options& options, const FabricOptions& fabric) {
   }
   if (options.json) {
     print_json(plan_json(*file, live, *steps, seeds));
-    return ExitCode::ok;
+    return code;
   }
   warn(silent_texts(*file, live));
   warn(detour_texts(*file, steps->plan));
@@ -135,7 +137,7 @@ ExitCode fabric_apply(const Options& options, const FabricOptions& fabric) {
     std::printf("gave %s\n", text_of(*file, seeds.changes).c_str());
   }
   print_environments(*file, steps->plan.placement.jobs);
-  return ExitCode::ok;
+  return code;
 }
 
 }  // namespace tributary::ctl

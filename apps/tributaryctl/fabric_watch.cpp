@@ -28,13 +28,10 @@ bool is_news(const Look& look, const Look& before) {
 
 void print(const Options& options, const FabricFile& file, const Look& look) {
   if (options.json) {
-    std::printf("%s\n",
-                json({{"changes", to_json(file, look.changed)},
-                      {"seeds", to_json(file, look.seeds)},
-                      {"problems", look.problems},
-                      {"detours", look.detours}})
-                    .dump(-1, ' ', false, json::error_handler_t::replace)  // paths may be no UTF-8
-                    .c_str());
+    print_json_line({{"changes", to_json(file, look.changed)},
+                     {"seeds", to_json(file, look.seeds)},
+                     {"problems", look.problems},
+                     {"detours", look.detours}});
   } else {
     for (const auto* texts : {&look.problems, &look.detours}) {
       for (const std::string& text : *texts) {
@@ -55,7 +52,9 @@ void print(const Options& options, const FabricFile& file, const Look& look) {
 
 }  // namespace
 
-ExitCode fabric_watch(const Options& options, const FabricOptions& fabric) {
+ExitCode fabric_watch(const Options& given, const FabricOptions& fabric) {
+  auto options = given;
+  options.json_lines = true;
   auto file = read_file(options, fabric);
   if (!file) {
     return file.error();

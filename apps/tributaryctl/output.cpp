@@ -79,9 +79,16 @@ void print_details(const nlohmann::json& details) {
 
 }  // namespace
 
+// Paths may be no UTF-8.
 void print_json(const nlohmann::json& value) {
   const std::string text = value.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
   std::printf("%s\n", text.c_str());
+}
+
+void print_json_line(const nlohmann::json& value) {
+  const std::string text = value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  std::printf("%s\n", text.c_str());
+  std::fflush(stdout);
 }
 
 ExitCode print_result(const Options& options, const nlohmann::json& result,
@@ -101,7 +108,8 @@ ExitCode report(const Options& options, ExitCode code, const std::string& name,
     if (!details.is_null()) {
       error["details"] = details;
     }
-    print_json({{"error", std::move(error)}});
+    const nlohmann::json document = {{"error", std::move(error)}};
+    options.json_lines ? print_json_line(document) : print_json(document);
   } else {
     std::fprintf(stderr, "tributaryctl: %s\n", message.c_str());
     print_details(details);

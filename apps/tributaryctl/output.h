@@ -20,6 +20,7 @@ enum class ExitCode { ok = 0, failed = 1, usage = 2, no_daemon = 3, denied = 4, 
 struct Options {
   std::string socket = "/run/tributary/control.sock";
   bool json = false;
+  bool json_lines = false;  // a document a line, errors, too
   double timeout_s = 5;
 
   std::chrono::milliseconds timeout() const {
@@ -29,6 +30,8 @@ struct Options {
 
 // Prints one JSON document, indented, on standard output.
 void print_json(const nlohmann::json& value);
+// Prints one in a line of its own, at once.
+void print_json_line(const nlohmann::json& value);
 // Prints what went well: that document for programs, a line for people.
 ExitCode print_result(const Options& options, const nlohmann::json& result,
                       const std::string& line);

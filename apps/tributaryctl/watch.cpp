@@ -73,8 +73,7 @@ json rates(const Sample& before, const Sample& after) {
 
 void print(const Options& options, const json& rows) {
   if (options.json) {
-    std::printf("%s\n", rows.dump().c_str());
-    std::fflush(stdout);
+    print_json_line(rows);
     return;
   }
   std::vector<Cells> cells;
@@ -104,7 +103,9 @@ void print(const Options& options, const json& rows) {
 
 }  // namespace
 
-ExitCode watch(const Options& options, double interval_s, std::uint64_t count) {
+ExitCode watch(const Options& given, double interval_s, std::uint64_t count) {
+  auto options = given;
+  options.json_lines = true;
   auto client = control::Client::connect(options.socket, options.timeout());
   if (!client) {
     return report(options, client.error());

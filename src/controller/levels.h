@@ -45,6 +45,7 @@ std::vector<std::string> seed_faults(const Topology& topology, const Seeds& seed
 struct SeedSteps {
   std::vector<SeedChange> changes;    // made, or to be made
   std::vector<std::string> problems;  // what is wrong after them
+  bool refused = false;               // a switch did not take its seed
 };
 // Returns what it comes to if all switches that lack a seed take it.
 SeedSteps plan_seeds(const Topology& topology, Seeds seeds);

@@ -343,6 +343,7 @@ SeedSteps LiveFabric::give_seeds() {
       seeds_[change.switch_index] = change.seed;
       steps.changes.push_back(change);
     } else {
+      steps.refused = true;
       steps.problems.push_back("switch " + name + " does not take reduction_seed " +
                                std::to_string(change.seed) + ": " + done.error().message);
     }

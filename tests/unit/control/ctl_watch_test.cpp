@@ -20,6 +20,13 @@ TEST_F(CtlTest, watch_tells_every_kind_of_loss_by_the_second) {
   EXPECT_EQ(rows[0].value("tail_dropped_packets_per_second", -1.0), 0);
 }
 
+TEST_F(CtlTest, watch_tells_errors_in_lines_of_json_too) {
+  const Ran outcome = run("--json watch --count 1");
+  EXPECT_EQ(outcome.code, 3);
+  EXPECT_EQ(outcome.output.find('\n'), outcome.output.size() - 1) << outcome.output;
+  EXPECT_TRUE(json::parse(outcome.output).contains("error"));
+}
+
 TEST_F(CtlTest, watch_takes_no_count_below_none) {
   for (const auto* command : {"watch --count -1", "fabric watch f.toml --count -1"}) {
     const Ran outcome = run(command);

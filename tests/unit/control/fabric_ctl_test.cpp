@@ -625,8 +625,11 @@ TEST_F(LevelsCtlTest, what_is_configured_stays_and_its_faults_are_told) {
 TEST_F(LevelsCtlTest, a_switch_that_does_not_take_its_seed_is_told_of) {
   backend_.seeds_refused = "no space left";
   start();
-  EXPECT_THAT(run("fabric apply " + fabric()).output,
+  const Ran applied = run("fabric apply " + fabric());
+  EXPECT_EQ(applied.code, 1);
+  EXPECT_THAT(applied.output,
               HasSubstr("switch leaf does not take reduction_seed 1: no space left\n"));
+  EXPECT_EQ(run("-j fabric apply " + fabric()).code, 1);
 }
 
 // Several switches of one daemon, which has only leaf1.
