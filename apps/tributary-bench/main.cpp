@@ -198,11 +198,16 @@ int bench(int argc, char** argv) {
   if (auto done = run.all(); !done) {
     return failed(done.error());
   }
+  return run.wrong() == 0 ? 0 : apps::exit_failed;
+}
+
+// Returns the exit code of a command, or another one if its report is lost.
+int reported(int code) {
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
     return failed(
         {Error::Code::internal, "the report cannot be written to standard output in full"});
   }
-  return run.wrong() == 0 ? 0 : apps::exit_failed;
+  return code;
 }
 
 }  // namespace
@@ -210,7 +215,7 @@ int bench(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   try {
-    return tributary::bench::bench(argc, argv);
+    return tributary::bench::reported(tributary::bench::bench(argc, argv));
   } catch (const std::exception& error) {  // memory for the buffers, mostly
     std::fprintf(stderr, "tributary-bench: %s\n", error.what());
     return tributary::apps::exit_failed;
