@@ -40,7 +40,7 @@ def component_path(build: pathlib.Path) -> str | None:
 
 def run(lab: Lab, build: pathlib.Path, argv: list[str], hosts: list[str], per_host: Sequence[int] = (1,),
         timeout_s: float | None = None, parameters: dict[str, str] | None = None,
-        stdout=None) -> int:
+        stdout=None, stderr=None) -> int:
     """Runs `argv` as ranks of one MPI program, and returns the exit code of mpirun, which is in the first host.
     `per_host` has the number of ranks of each host; hosts without a number have the last one.
     `parameters` of Open MPI override those of the environment, and these override ours."""
@@ -63,11 +63,12 @@ def run(lab: Lab, build: pathlib.Path, argv: list[str], hosts: list[str], per_ho
     with tempfile.TemporaryDirectory(prefix="lab-mpi-", ignore_cleanup_errors=True) as session:
         # Hosts of two labs may have one name, and Open MPI names its directories by that.
         ours["orte_tmpdir_base"] = session
-        return _run(lab, build, argv, hosts, per_host, timeout_s, ours, parameters or {}, stdout)
+        return _run(lab, build, argv, hosts, per_host, timeout_s, ours, parameters or {}, stdout, stderr)
 
 
 def _run(lab: Lab, build: pathlib.Path, argv: list[str], hosts: list[str], per_host: Sequence[int],
-         timeout_s: float | None, ours: dict[str, str], theirs: dict[str, str], stdout) -> int:
+         timeout_s: float | None, ours: dict[str, str], theirs: dict[str, str], stdout,
+         stderr) -> int:
     component = component_path(build)
     if component:
         ours["mca_base_component_path"] = component
@@ -80,7 +81,8 @@ def _run(lab: Lab, build: pathlib.Path, argv: list[str], hosts: list[str], per_h
                *argv]
     child = subprocess.Popen(
         ["setpriv", "--pdeathsig", "KILL", str(_AGENT), lab.name, hosts[0], shlex.join(command)],
-        env=os.environ | {"PATH": f"{_AGENT.parent}:{os.environ['PATH']}"}, stdin=subprocess.DEVNULL, stdout=stdout)
+        env=os.environ | {"PATH": f"{_AGENT.parent}:{os.environ['PATH']}"}, stdin=subprocess.DEVNULL, stdout=stdout,
+        stderr=stderr)
     try:
         return child.wait(timeout=timeout_s)
     except subprocess.TimeoutExpired:
