@@ -90,6 +90,9 @@ def reductions() -> None:
     truths = torch.tensor([True, dist.get_rank() == 0, False])
     dist.all_reduce(truths, dist.ReduceOp.MAX)
     assert truths.tolist() == [True, True, False]
+    truths = torch.tensor([True, dist.get_rank() == 0, False])
+    expect_carried(1, lambda: dist.all_reduce(truths))  # what is true on any rank
+    assert truths.tolist() == [True, True, False]
     mean = torch.tensor([1.0, dist.get_rank()])
     dist.all_reduce(mean, dist.ReduceOp.AVG)
     assert mean.tolist() == [1.0, 0.5]
@@ -319,15 +322,19 @@ def _trained_loosely(steps: int = 20, pause_s: float = 0, make=None, **options):
     model = torch.nn.Sequential(torch.nn.Linear(40, 300), torch.nn.ReLU(), torch.nn.BatchNorm1d(300),
                                 torch.nn.Linear(300, 5))
     unused = torch.nn.Parameter(torch.ones(3))
+    rank = float(dist.get_rank())
+    frozen = torch.nn.Parameter(torch.full((3, 2), rank).to(torch.bfloat16).t(), requires_grad=False)
+    frozen.grad = torch.ones_like(frozen)  # as of a pretraining
     make = make or (lambda parameters: torch.optim.SGD(parameters, lr=0.05))
     torch.manual_seed(2 + dist.get_rank())
-    with tributary.torch.loose_optimizer(make([*model.parameters(), unused]), **options) as optimizer:
+    with tributary.torch.loose_optimizer(make([*model.parameters(), unused, frozen]), **options) as optimizer:
         for _ in range(steps):
             optimizer.zero_grad()
             time.sleep(pause_s)
             torch.nn.functional.cross_entropy(model(torch.randn(16, 40)), torch.arange(16) % 5).backward()
             optimizer.step()
     assert unused.tolist() == [1, 1, 1]
+    assert frozen.tolist() == [[0, 0, 0], [0, 0, 0]]
     return torch.cat([one.detach().flatten() for one in model.parameters()]), optimizer.exchange
 
 
@@ -346,6 +353,12 @@ def loose_training() -> None:
     assert torch.allclose(plain, together, atol=1e-5), (plain - together).abs().max()
     everybody = list(range(dist.get_world_size()))
     assert all(ranks == everybody for row in exchange.gei().values() for ranks in row)
+    weights = torch.nn.Parameter(torch.zeros(4))
+    import tributary.torch
+    with tributary.torch.loose_optimizer(torch.optim.Adam([weights], lr=0.1)) as optimizer:
+        optimizer._apply(0, memoryview(torch.ones(4).numpy()), [1])  # of one of two ranks: half of a step
+        assert torch.allclose(weights, torch.full((4,), -0.05), atol=1e-4), weights
+        assert optimizer.optimizer.param_groups[0]["lr"] == 0.1
     slow = 0.02 if dist.get_rank() == 1 else 0
 
     def adam(parameters):
@@ -384,6 +397,11 @@ def refused_loose_training() -> None:
             raise KeyError("of the script itself")
     except KeyError:
         (weights * 2).sum().backward()  # the model is trained on without the others
+    unfrozen = torch.nn.Parameter(torch.ones(3), requires_grad=False)
+    optimizer = tributary.torch.loose_optimizer(torch.optim.SGD([weights, unfrozen], lr=1))
+    unfrozen.requires_grad_()
+    raised(optimizer.zero_grad, "other parameters .* require gradients")
+    optimizer.close()
     with_momentum = torch.optim.SGD([weights], lr=1, momentum=0.5)
     optimizer = tributary.torch.loose_optimizer(with_momentum, synchrony="asp")
 
@@ -440,6 +458,16 @@ def late_sketches_time_out() -> None:
     raised(lambda: hook(None, Bucket()).wait(), "a sketched sum of 1000 elements on rank 0 of 2 failed: ", "8 s")
 
 
+def late_sketches_time_out_beside_gloo() -> None:
+    dist.init_process_group("gloo", timeout=datetime.timedelta(seconds=8))
+    import tributary.torch
+    hook = tributary.torch.sketch_hook()
+    if dist.get_rank() == 1:
+        time.sleep(16)
+        return
+    raised(lambda: hook(None, Bucket()).wait(), "a sketched sum of 1000 elements on rank 0 of 2 failed: ", "8 s")
+
+
 def refused() -> None:
     import tributary.torch
     os.environ["TRIBUTARY_ALGORITHM"] = "bus" if os.environ["RANK"] == "1" else "ring"
@@ -452,6 +480,17 @@ def left_in_disorder() -> None:
     start(timeout=datetime.timedelta(minutes=20))
     if dist.get_rank() == 0:
         dist.all_reduce(torch.ones(COUNT), async_op=True)
+
+
+def left_in_disorder_with_a_callback() -> None:
+    """Which waits for what nobody else comes to."""
+    start(timeout=datetime.timedelta(minutes=20))
+    if dist.get_rank() == 0:
+        first = dist.all_reduce(torch.ones(COUNT), async_op=True)
+        first.get_future().then(lambda _: second.wait())
+        second = dist.all_reduce(torch.ones(COUNT), async_op=True)
+    else:
+        raised(lambda: dist.recv(torch.zeros(1), src=0), "")  # ends with rank 0's process
 
 
 def sketches_left_in_disorder() -> None:
@@ -485,7 +524,8 @@ def figures_keep_nobody() -> None:
 CASES = {function.__name__: function for function in (
     reductions, layouts, inference, own_name_is_a_loopback_address, other_collectives, several_in_flight,
     groups, ddp, hooks, loose_training, refused_loose_training, a_rank_dies, late_ranks_time_out,
-    late_sketches_time_out, refused, left_in_disorder, sketches_left_in_disorder, figures_keep_nobody)}
+    late_sketches_time_out, late_sketches_time_out_beside_gloo, refused, left_in_disorder,
+    left_in_disorder_with_a_callback, sketches_left_in_disorder, figures_keep_nobody)}
 SIZES = {"groups": 4}
 
 
@@ -535,6 +575,15 @@ class Backend(ranks.Cases):
         said = self.train("--model", "mlp", "--width", "256")
         self.assertGreater(_accuracy(said[0]), 0.6)
 
+    @unittest.skipUnless(FASHION.is_dir(), "needs Debian's dataset-fashion-mnist")
+    def test_the_example_trains_networks_of_papers(self):
+        for model in ("alexnet", "vgg", "resnet"):
+            with self.subTest(model):
+                said = self.train("--model", model, "--steps", "6", "--evaluate-every", "2",
+                                  "--hook", "sketch", "--sketched", "50")
+                self.assertEqual(len({re.search(r"parameters (\w+)", one)[1] for one in said}), 1, said)
+                told = re.findall(r"step (\d): accuracy 0\.\d+ after [0-9.]+ s", said[0])
+                self.assertEqual(told, ["2", "4", "6"], said[0])
 
     @unittest.skipUnless(FASHION.is_dir(), "needs Debian's dataset-fashion-mnist")
     def test_the_example_trains_loosely(self):

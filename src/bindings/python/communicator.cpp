@@ -123,12 +123,13 @@ const Communicator::Handle& Communicator::usable() const {
 }
 
 std::uint64_t Communicator::statistic(const std::string& name) const {
-  const auto comm = usable();
+  auto comm = usable();
   std::uint64_t value = 0;
   tributary_result result = TRIBUTARY_SUCCESS;
   {
     const py::gil_scoped_release others_run;
     result = tributary_comm_statistic(comm.get(), name.c_str(), &value);
+    comm.reset();  // another thread may have closed it meanwhile, and its end takes a while
   }
   check(result);
   return value;
@@ -271,12 +272,13 @@ py::object Communicator::finish(Request request) {
 
 std::unique_ptr<Communicator> Communicator::split(std::optional<std::int64_t> color,
                                                   std::int64_t key) const {
-  const auto comm = usable();
+  auto comm = usable();
   tributary_comm* part = nullptr;
   tributary_result result = TRIBUTARY_SUCCESS;
   {
     const py::gil_scoped_release others_run;
     result = tributary_comm_split(comm.get(), color.value_or(-1), key, &part);
+    comm.reset();
   }
   check(result);
   return part == nullptr ? nullptr : std::unique_ptr<Communicator>(new Communicator(part, notice_));

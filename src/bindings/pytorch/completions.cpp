@@ -44,7 +44,9 @@ Completions::Completions(Explain explain) : explain_(std::move(explain)) {
 
 Completions::~Completions() {
   {
-    const std::lock_guard lock(mutex_);
+    std::unique_lock lock(mutex_);
+    // What is told of one operation may itself wait for the next one, which needs a thread.
+    changed_.wait(lock, [this] { return is_done(); });
     stops_ = true;
     changed_.notify_all();
   }
@@ -62,8 +64,7 @@ void Completions::add(Operation operation) {
 
 bool Completions::wait_for(std::chrono::milliseconds duration) {
   std::unique_lock lock(mutex_);
-  return changed_.wait_for(lock, duration,
-                           [this] { return posted_.empty() && !is_waited_ && ending_ones_ == 0; });
+  return changed_.wait_for(lock, duration, [this] { return is_done(); });
 }
 
 void Completions::hand_over() {

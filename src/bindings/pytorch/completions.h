@@ -48,6 +48,8 @@ class Completions {
 
  private:
   void serve();
+  // Is called with the lock.
+  bool is_done() const { return posted_.empty() && !is_waited_ && ending_ones_ == 0; }
   // Has a thread look after what comes next. Is called with the lock.
   void hand_over();
   std::exception_ptr outcome_of(Operation& operation) const;

@@ -56,8 +56,8 @@ bool is_compared_wrongly(at::ScalarType type, tributary_operator op) {
   return type == at::ScalarType::Byte && (op == TRIBUTARY_MIN || op == TRIBUTARY_MAX);
 }
 
-// The sum of two truths would be a byte that is neither 0 nor 1.
-bool leaves_truth(at::ScalarType type, tributary_operator op) {
+// The sum of truths is one: a byte that is neither 0 nor 1 would be none.
+bool is_truth(at::ScalarType type, tributary_operator op) {
   return type == at::ScalarType::Bool && op == TRIBUTARY_SUM;
 }
 
@@ -65,12 +65,13 @@ bool leaves_truth(at::ScalarType type, tributary_operator op) {
 
 std::optional<Kind> kind_of(at::ScalarType type, const c10d::ReduceOp& op) {
   const auto wire_type = type_of(type);
-  const auto wire_op = operator_of(op);
+  auto wire_op = operator_of(op);
+  const bool divides = static_cast<c10d::ReduceOp::RedOpType>(op) == c10d::ReduceOp::AVG;
   if (!wire_type || !wire_op || tributary_has_operator(*wire_type, *wire_op) == 0 ||
-      is_compared_wrongly(type, *wire_op) || leaves_truth(type, *wire_op)) {
+      is_compared_wrongly(type, *wire_op) || (is_truth(type, *wire_op) && divides)) {
     return std::nullopt;
   }
-  const bool divides = static_cast<c10d::ReduceOp::RedOpType>(op) == c10d::ReduceOp::AVG;
+  wire_op = is_truth(type, *wire_op) ? TRIBUTARY_LOGICAL_OR : *wire_op;
   return Kind{*wire_type, *wire_op, divides};
 }
 

@@ -46,6 +46,23 @@ def _parts(bucket, low_rank: int) -> list[tuple[int, int, int]]:
     return parts
 
 
+def _layers(bucket) -> list[tuple[int, int, int]]:
+    """The same for tables of values, which layers do not share: weights go by themselves, the rest together."""
+    parts = []
+    first = 0
+    joins = False
+    for gradient in bucket.gradients():
+        count = gradient.numel()
+        is_vector = len(gradient.shape) < 2
+        if is_vector and joins:
+            parts[-1] = parts[-1][0], parts[-1][1] + count, 1
+        else:
+            parts.append((first, count, 1))
+        joins = is_vector
+        first += count
+    return parts
+
+
 def sketch_hook(communicator, future, *, bits: int = 8, feedback: bool = True, low_rank: int = 0, **more):
     """A hook that averages gradients over the ranks of a communicator, each rounded to so many bits on its way.
 
@@ -72,7 +89,8 @@ def sketch_hook(communicator, future, *, bits: int = 8, feedback: bool = True, l
         parameters = [parameter.data_ptr() for parameter in bucket.parameters()]
         known = kept.get(bucket.index())
         if known is None or known[0] != parameters:
-            parts = _parts(bucket, low_rank) if low_rank else [(0, count, 1)]
+            parts = (_parts(bucket, low_rank) if low_rank else
+                     _layers(bucket) if more.get("kind") == "quantiles" else [(0, count, 1)])
             known = parameters, [(slice(first, first + n), sketch_of(n, columns)) for first, n, columns in parts]
             kept[bucket.index()] = known
         return known[1]

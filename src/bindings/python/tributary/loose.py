@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """An optimizer for ranks that train at speeds of their own; tributary.torch.loose_optimizer() makes it."""
 
+import contextlib
 import functools
 import weakref
+from collections.abc import Iterator
 
 import torch
 
@@ -19,19 +21,23 @@ class LooseOptimizer:
             optimizer.step()                            # they are in sums
         optimizer.close()                               # from now on all ranks have the same parameters
 
-    Each parameter is a layer. A sum is divided by the number of ranks, whoever is in it, and the optimizer makes a
-    step of it for this parameter alone. `options` are those of tributary.GradientExchange.
+    Each parameter is a layer. The optimizer makes a step of each sum, for this parameter alone: by the mean of the
+    gradients of those who are in it, at as much of the learning rate as they are of all ranks. `options` are those of
+    tributary.GradientExchange.
     """
 
     def __init__(self, optimizer: torch.optim.Optimizer, communicator: Communicator, **options):
         self.optimizer = optimizer
         self._size = communicator.size
-        self._parameters = [one for group in optimizer.param_groups for one in group["params"] if one.requires_grad]
+        self._parameters = [one for one in self._all() if one.requires_grad]
         self._hands_over = options.get("synchrony") == "asp" or options.get("stale") == "drop"
         self._inside = False
         self._offered: set[int] = set()
         flat = _flattened(self._parameters)
         communicator.broadcast(flat)
+        for frozen in self._all():
+            if not frozen.requires_grad:
+                _broadcast(communicator, frozen)
         own = weakref.ref(self)  # or else the exchange would keep this, which keeps the exchange
         self.exchange = GradientExchange(
             communicator, [one.numel() for one in self._parameters], lambda *told: own()._apply(*told),
@@ -43,6 +49,9 @@ class LooseOptimizer:
         """Applies the sums so far and begins the next iteration, whose number it returns; before its forward pass."""
         if self._inside:
             raise RuntimeError("step() ends an iteration, and comes before the next zero_grad()")
+        if [id(one) for one in self._all() if one.requires_grad] != [id(one) for one in self._parameters]:
+            raise RuntimeError("other parameters of the optimizer require gradients than at first: close this loose "
+                               "optimizer, and make a new one")
         self._drop_gradients()
         iteration = self.exchange.enter()
         self._offered.clear()
@@ -79,8 +88,25 @@ class LooseOptimizer:
         for hook in self._hooks:
             hook.remove()
 
+    @contextlib.contextmanager
+    def _share_of_rate(self, share: float) -> Iterator[None]:
+        """Ranks out of step make several sums of an iteration. An optimizer such as Adam, and a weight decay, take no
+        smaller step of a smaller gradient."""
+        groups = [group for group in self.optimizer.param_groups if "lr" in group]
+        rates = [group["lr"] for group in groups]
+        for group, rate in zip(groups, rates):
+            group["lr"] = rate * share
+        try:
+            yield
+        finally:
+            for group, rate in zip(groups, rates):
+                group["lr"] = rate
+
+    def _all(self) -> list[torch.Tensor]:
+        return [one for group in self.optimizer.param_groups for one in group["params"]]
+
     def _drop_gradients(self) -> None:
-        for parameter in self._parameters:
+        for parameter in self._all():  # of one that is frozen, too, or each sum would have a step of it
             parameter.grad = None
 
     def _offer(self, layer: int, gradient: torch.Tensor) -> None:
@@ -89,14 +115,23 @@ class LooseOptimizer:
         self.exchange.offer(layer, gradient.detach().contiguous().numpy())
         self._offered.add(layer)
 
-    def _apply(self, layer: int, values: memoryview, _contributors: list[int]) -> None:
+    def _apply(self, layer: int, values: memoryview, contributors: list[int]) -> None:
         parameter = self._parameters[layer]
-        parameter.grad = torch.frombuffer(values, dtype=torch.float32).view_as(parameter).div_(self._size)
-        self.optimizer.step()  # of this one: no other has a gradient
+        parameter.grad = torch.frombuffer(values, dtype=torch.float32).view_as(parameter).div_(len(contributors))
+        with self._share_of_rate(len(contributors) / self._size):
+            self.optimizer.step()  # of this one: no other has a gradient
         parameter.grad = None
         if self._hands_over and any(map(torch.is_tensor, self.optimizer.state[parameter].values())):
             raise RuntimeError("with asp, and where stale gradients are dropped, ranks get the parameters of others, "
                                "but not what an optimizer remembers: use SGD without momentum")
+
+
+def _broadcast(communicator: Communicator, frozen: torch.Tensor) -> None:
+    """Of any type and layout."""
+    held = frozen.detach().cpu().contiguous()
+    if held.numel() != 0:
+        communicator.broadcast(held.view(-1).view(torch.int8).numpy())
+        frozen.data.copy_(held)
 
 
 def _flattened(parameters: list[torch.Tensor]):

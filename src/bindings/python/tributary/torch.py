@@ -34,6 +34,7 @@ _ELSEWHERE = "192.0.2.1"
 _SIOCGIFADDR = 0x8915  # netdevice(7)
 # libtributary takes no longer time.
 _LONGEST_S = 1e8
+_OVER_INTERFACES = ("bcube", "mesh", "bcube-switches", "mesh-switches")  # algorithms
 # With the time limit of each.
 _groups: "weakref.WeakKeyDictionary[ProcessGroupTributary, object]" = weakref.WeakKeyDictionary()
 _watches: "weakref.WeakSet[Watch]" = weakref.WeakSet()
@@ -130,12 +131,15 @@ def _communicator_of_all() -> tuple[Communicator, Watch]:
     address, port, secret = place[0]
     rank, size = _distributed.get_rank(), _distributed.get_world_size()
     world = _distributed.group.WORLD
-    timeout = _groups.get(world, _distributed.constants.default_pg_timeout)
+    options = getattr(world, "options", None)  # of other backends
+    timeout = _groups.get(world) or getattr(options, "_timeout", _distributed.constants.default_pg_timeout)
     local_address = os.environ.get("TRIBUTARY_LOCAL_ADDRESS") or _local_address()
     limits = {name.removeprefix("TRIBUTARY_").lower(): value
               for name, value in _variables(timeout, local_address).items()}
-    # The job's number, and what was set up for it, are the default group's, or the first one's made here.
-    part = {"part": True} if world in _groups or _made else {}
+    # The job's number, and what was set up for it, are the default group's, or the first one's made here. Over several
+    # interfaces nothing is set up for a job.
+    is_of_one_job = os.environ.get("TRIBUTARY_ALGORITHM") not in _OVER_INTERFACES
+    part = {"part": True} if is_of_one_job and (world in _groups or _made) else {}
     _made = True
     communicator = Communicator(rank=rank, world_size=size, master_addr=address, master_port=port, secret=secret,
                                 **limits, **part)
