@@ -22,7 +22,7 @@ SHARED_SOCKET = "/run/tributary/fat-tree-8.sock"
 
 # Stands in for ssh: hands over requests, until one is to change something. Then the daemon dies.
 DEADLY_SSH = """
-import json, os, signal, socket, sys
+import json, os, signal, socket, sys, time
 daemon, path = int(sys.argv[1]), sys.argv[5].strip("'")
 switch = socket.socket(socket.AF_UNIX)
 try:
@@ -37,6 +37,12 @@ while request := message(sys.stdin.buffer):
     content = json.loads(request[4:])
     if content["method"] == "tree.install" and not content["params"]["check"]:
         os.kill(daemon, signal.SIGKILL)
+        try:
+            for _ in range(1000):  # it takes a while until nobody serves the socket
+                socket.socket(socket.AF_UNIX).connect(path)
+                time.sleep(0.01)
+        except OSError:
+            pass
         sys.exit(1)
     switch.sendall(request)
     sys.stdout.buffer.write(message(replies))
@@ -185,7 +191,7 @@ class Fabric(unittest.TestCase):
                                                           ']\ntrees = "all"'))
         done = self.fabric("apply", file=changed,
                            env=os.environ | {"TRIBUTARY_SSH": f"{sys.executable} {ssh} {pid}"})
-        self.assertEqual(done.returncode, NO_DAEMON, done.stdout)
+        self.assertEqual(done.returncode, NO_DAEMON, done.stderr)
         self.assertIn("switch spine2 failed", done.stderr)
         self.assertIn("spine2 could not be brought back", done.stderr)
         self.lab.tool("restart", "spine2")
