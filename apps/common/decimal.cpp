@@ -23,6 +23,9 @@ bool is_of_numbers(const CLI::Option& option) {
 }
 
 std::string without_zeros_in_front(std::string& text) {
+  if (text.empty()) {
+    return {};
+  }
   const auto sign = text.starts_with('-') || text.starts_with('+') ? 1u : 0u;
   const auto rest = text.begin() + sign;
   const auto first = std::find_if(rest, text.end(), [](char letter) { return letter != '0'; });

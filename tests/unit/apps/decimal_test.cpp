@@ -52,6 +52,7 @@ TEST(ParseDecimal, leaves_what_else_begins_with_a_zero) {
   EXPECT_EQ(read("--bytes", "0K").bytes, 0u);
   EXPECT_EQ(read("--file", "010").file, "010");
   EXPECT_THROW(read("--count", "0-"), CLI::ParseError);
+  EXPECT_THROW(read("--count", ""), CLI::ParseError);
 }
 
 }  // namespace
