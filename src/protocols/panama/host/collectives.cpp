@@ -133,12 +133,19 @@ Verdict PanamaCollectives::examine(const Arrival& arrival, Time now) {
     return stash(arrival);
   }
   if (!running_ || header.epoch.value() != epoch_) {
-    if (partial() && is_newer(header.epoch.value(), missed_epoch_)) {
-      missed_epoch_ = header.epoch.value();
-    }
+    note_missed(header.epoch.value());
     return Verdict::stale;
   }
   return take_result(header, view.payload, arrival.ecn == wire::ecn::ce, now);
+}
+
+// Others go on without this rank where results may lack somebody, but no further than the wire lets
+// them: a packet of an epoch beyond would have this rank ask for everything from now on.
+void PanamaCollectives::note_missed(std::uint32_t epoch) {
+  const std::uint32_t newest = next_epoch_ - 1 + wire::panama_epochs_kept;
+  if (partial() && is_newer(epoch, missed_epoch_) && !is_newer(epoch, newest)) {
+    missed_epoch_ = epoch;
+  }
 }
 
 // Only a result that may lack somebody can be there before this rank has begun.

@@ -67,6 +67,7 @@ class PanamaCollectives final : public Machine {
   bool partial() const { return plan_.quorum < job_.world_size(); }
   Verdict examine(const Arrival& arrival, Time now);
   Verdict take_result(const wire::PanamaHeader& header, wire::Bytes payload, bool marked, Time now);
+  void note_missed(std::uint32_t epoch);
   Verdict stash(const Arrival& arrival);
   std::optional<PanamaAbsence::Ranks> missing_in(const wire::PanamaHeader& header);
   void note_missing(std::size_t packet, PanamaAbsence::Ranks ranks);

@@ -475,6 +475,37 @@ TEST(PanamaCollectives, WhoIsFarBehindAsksForItsResultsAtOnce) {
   }
 }
 
+// Tells whether a rank asks at once for what it lacks, after a result of that collective came.
+bool asks_after_result_of(std::uint32_t epoch) {
+  ModelTree model({.ranks = 4, .quorum = 3});
+  std::optional<PanamaFlight> result;
+  model.on_wire = [&](const PanamaFlight& flight) {
+    if (!flight.up) {
+      result = flight;
+    }
+    return 1u;
+  };
+  Vectors vectors(4, 16, ElementType::i32, Operator::sum);
+  for (const std::uint32_t rank : {0u, 1u, 2u}) {
+    model[rank].begin(vectors.apart(rank), model.now, model.now + patience);
+  }
+  model.run();
+  result->header().epoch = epoch;
+  seal(result->header(), wire::Bytes(result->bytes).subspan(sizeof(wire::PanamaHeader)));
+  const Arrival arrival{result->bytes, result->ecn};
+  model[3].receive({&arrival, 1}, model.now);
+  model[3].begin(vectors.apart(3), model.now, model.now + patience);
+  model[3].begin(vectors.apart(3), model.now, model.now + patience);
+  model.collect(3);
+  return model.queue().back().header().retransmission();
+}
+
+TEST(PanamaCollectives, AResultOfACollectiveFurtherAheadThanAnybodyCanBeIsNotBelieved) {
+  EXPECT_TRUE(asks_after_result_of(wire::panama_epochs_kept - 1));
+  EXPECT_FALSE(asks_after_result_of(wire::panama_epochs_kept));
+  EXPECT_FALSE(asks_after_result_of(1u << 30));
+}
+
 // Rank 3 is late for the first packets, then rank 1, and rank 0 for the last, which is shorter.
 TEST(PanamaCollectives, PartialResultsNameWhoIsMissing) {
   ModelTree model({.ranks = 4, .quorum = 3});
