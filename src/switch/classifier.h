@@ -3,20 +3,20 @@
 
 #include <array>
 #include <bit>
-#include <bitset>
 #include <cstdint>
+#include <limits>
+#include <vector>
 
 #include "engine/protocol.h"
 #include "engine/settings.h"
-#include "forwarding/range_index.h"
 #include "packet/fate.h"
 #include "switch/usual_headers.h"
 
 namespace tributary::switching {
 
 // A Classifier says which of the protocols that are on claims a frame. As every frame is asked, it
-// looks up one number, however many protocols there are. Protocols that share a number are asked in
-// the order of their rows.
+// reads one place of a table, however many protocols there are. Protocols that share a number are
+// asked in the order of their rows.
 class Classifier {
  public:
   Classifier() = default;
@@ -25,8 +25,8 @@ class Classifier {
   // Returns the protocol's row, counted from one, or 0 if none claims the frame. The frame has an
   // Ethernet header.
   std::uint8_t claim_on(const engine::Frame& frame) const {
-    auto rows = frame.udp != nullptr ? udp_ports_.find(key_of(frame.udp->destination_port.value()))
-                                     : ethertypes_.find(key_of(frame.ethernet->type.value()));
+    unsigned rows = frame.udp != nullptr ? by_udp_port_[frame.udp->destination_port.value()]
+                                         : by_ethertype(frame.ethernet->type.value());
     for (; rows != 0; rows &= rows - 1) {
       const auto row = static_cast<unsigned>(std::countr_zero(rows));
       if (confirms_[row] == nullptr || confirms_[row](frame)) {
@@ -43,23 +43,36 @@ class Classifier {
       return false;
     }
     if (const auto type = headers.ethernet.type.value(); type != wire::ethertype::ipv4) {
-      return ethertypes_.find(key_of(type)) != 0;
+      return by_ethertype(type) != 0;
     }
     return !headers.is_ipv4_without_options() ||
            (headers.ipv4.protocol == wire::ip_protocol::udp &&
-            is_udp_port_[headers.udp.destination_port.value()]);
+            by_udp_port_[headers.udp.destination_port.value()] != 0);
   }
 
  private:
-  // RangeIndex looks at the highest bits first, so the number stands there.
-  static constexpr std::uint32_t key_of(std::uint16_t number) {
-    return std::uint32_t{number} << 16;
+  // This has a bit for each protocol that is on, by its row.
+  using Rows = std::uint8_t;
+  static_assert(protocols_max <= std::numeric_limits<Rows>::digits);
+  struct EtherType {
+    std::uint16_t number;
+    Rows rows;
+  };
+
+  Rows by_ethertype(std::uint16_t number) const {
+    for (const auto& type : ethertypes_) {
+      if (type.number == number) {
+        return type.rows;
+      }
+    }
+    return 0;
   }
 
-  forwarding::RangeIndex udp_ports_;  // a bit for each row
-  forwarding::RangeIndex ethertypes_;
-  bool claims_any_ = false;           // some protocol is on
-  std::bitset<0x10000> is_udp_port_;  // of a protocol that is on
+  void claim_ethertype(std::uint16_t number, Rows rows);
+
+  std::vector<Rows> by_udp_port_ = std::vector<Rows>(0x10000);
+  std::vector<EtherType> ethertypes_;  // that some protocol goes by
+  bool claims_any_ = false;            // some protocol is on
   std::array<bool (*)(const engine::Frame&), protocols_max> confirms_{};  // by row
   static_assert(protocols_max <= engine::noted::claims);
 };
