@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <algorithm>
-#include <array>
-#include <bit>
 #include <cstddef>
-#include <cstdint>
-#include <cstring>
 
 #include "engine/frame.h"
+#include "engine/masked_words.h"
 #include "protocols/canary/wire.h"
 #include "wire/ipv4.h"
 #include "wire/transport.h"
@@ -32,15 +28,12 @@ inline const UdpHeaders* udp_headers_of(const engine::Frame& frame) {
 
 namespace detail {
 
-// The contributions to a block are alike in this part of the headers, in words.
+// The contributions to a block are alike in this part of the headers.
 inline constexpr std::size_t common_at = offsetof(UdpHeaders, ipv4.destination);
-using CommonWords = std::array<std::uint64_t, 6>;
-
-// These bits of that part are the same in all contributions to a block.
-inline constexpr CommonWords common_bits = [] {
-  std::array<unsigned char, sizeof(CommonWords)> bytes{};
-  const auto cover = [&bytes](std::size_t first, std::size_t last) {
-    std::fill(bytes.begin() + (first - common_at), bytes.begin() + (last - common_at), 0xff);
+inline constexpr auto common = [] {
+  engine::MaskedWords<6> words;
+  const auto cover = [&words](std::size_t first, std::size_t last) {
+    words.cover(first - common_at, last - common_at);
   };
   cover(offsetof(UdpHeaders, ipv4.destination), offsetof(UdpHeaders, udp));
   cover(offsetof(UdpHeaders, udp.destination_port), offsetof(UdpHeaders, udp.checksum));
@@ -49,8 +42,9 @@ inline constexpr CommonWords common_bits = [] {
   // Kind, type and operator are between these.
   cover(offsetof(UdpHeaders, canary.flags), offsetof(UdpHeaders, canary.shard));
   cover(offsetof(UdpHeaders, canary.job), offsetof(UdpHeaders, canary.child_port));
-  bytes[offsetof(UdpHeaders, canary.flags) - common_at] ^= wire::CanaryHeader::congested_bit;
-  return std::bit_cast<CommonWords>(bytes);
+  words.leave_out(offsetof(UdpHeaders, canary.flags) - common_at,
+                  wire::CanaryHeader::congested_bit);
+  return words;
 }();
 
 }  // namespace detail
@@ -58,16 +52,8 @@ inline constexpr CommonWords common_bits = [] {
 // Returns whether `next` is addressed like the first contribution to its block and says the same of
 // it: it differs only in who sent it, and in what he adds. What followed from the rest is known.
 inline bool repeats(const UdpHeaders& next, const UdpHeaders& first) {
-  detail::CommonWords a;
-  detail::CommonWords b;
-  std::memcpy(a.data(), reinterpret_cast<const std::byte*>(&next) + detail::common_at, sizeof a);
-  std::memcpy(b.data(), reinterpret_cast<const std::byte*>(&first) + detail::common_at, sizeof b);
-  std::uint64_t differ = 0;
-#pragma GCC unroll 6
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    differ |= (a[i] ^ b[i]) & detail::common_bits[i];
-  }
-  return differ == 0;
+  return detail::common.agree(reinterpret_cast<const std::byte*>(&next) + detail::common_at,
+                              reinterpret_cast<const std::byte*>(&first) + detail::common_at);
 }
 
 }  // namespace tributary::canary

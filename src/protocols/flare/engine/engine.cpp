@@ -8,11 +8,12 @@
 
 #include "engine/prefetch.h"
 #include "protocols/flare/engine/drop_reasons.h"
+#include "protocols/flare/engine/lane.h"
 
 namespace tributary::flare {
 FlareEngine::FlareEngine(const FlareConfig& config, const engine::SwitchIdentity& self,
-                         PacketPool& pool)
-    : self_(self), memory_(pool), frames_(pool), sparse_(frames_, memory_) {
+                         PacketPool& pool, Lane lane)
+    : self_(self), lane_(lane), memory_(pool), frames_(pool), sparse_(frames_, memory_) {
   reconfigure(config);
 }
 
@@ -66,12 +67,36 @@ void FlareEngine::prefetch_elements(const Place& place, const engine::Frame& fra
 void FlareEngine::handle(engine::Arrival& arrival, const Place& place, const Burst& burst) {
   if (wire::is_flare_sparse(arrival.frame.payload)) {
     sparse_.handle(arrival, place.tree, burst);
-  } else {
+  } else if (lane_ == Lane::off || place.slot == nullptr || !join(arrival, place, burst)) {
     handle_dense(arrival, place, burst);
   }
   if (place.tree != nullptr && place.tree->is_active()) {
     look_soon(burst.now);
   }
+}
+
+// Most packets end here. Whatever else a packet may be, handle_dense() finds out.
+bool FlareEngine::join(engine::Arrival& arrival, const Place& place, const Burst& burst) {
+  auto& tree = *place.tree;
+  auto& slot = *place.slot;
+  const auto& header = *wire::Cursor(arrival.frame.payload).take<wire::FlareHeader>();
+  const auto ingress = arrival.packet->ingress;
+  if (slot.state != Slot::State::gathering || !joins(arrival, tree, slot)) {
+    return false;
+  }
+  const auto children = std::uint64_t{1} << tree.ports().child_of(ingress);
+  if (!tree.fits(slot, header, children)) {
+    return false;
+  }
+  tree.hear(burst.now);
+  tree.over_ipv6 = arrival.packet->over_ipv6;
+  Incoming in{{tree, slot, ingress, burst},
+              std::move(arrival.packet),
+              arrival.frame,
+              header,
+              arrival.frame.payload.subspan(sizeof header)};
+  accept(in, children);
+  return true;
 }
 
 void FlareEngine::handle_dense(engine::Arrival& arrival, const Place& place, const Burst& burst) {

@@ -28,7 +28,11 @@ namespace tributary::flare {
 // goes down to all. What was sent is kept until no rank can lack it.
 class FlareEngine final : public engine::Engine {
  public:
-  FlareEngine(const FlareConfig& config, const engine::SwitchIdentity& self, PacketPool& pool);
+  // With the lane off, each packet takes the general path. Tests compare the two.
+  enum class Lane : bool { off, on };
+
+  FlareEngine(const FlareConfig& config, const engine::SwitchIdentity& self, PacketPool& pool,
+              Lane lane = Lane::on);
 
   void process(std::span<engine::Arrival> burst, Time now, engine::Actions& actions) override;
   void gather(std::span<engine::Arrival> burst, Time now, engine::Actions& actions) override;
@@ -63,6 +67,7 @@ class FlareEngine final : public engine::Engine {
   void look_soon(Time now);
 
   // These handle contributions.
+  bool join(engine::Arrival& arrival, const Place& place, const Burst& burst);
   void contribute(Incoming& in);
   void accept(Incoming& in, std::uint64_t children);
   void repeat(Incoming& in);
@@ -98,6 +103,7 @@ class FlareEngine final : public engine::Engine {
                                        const Burst& burst);
 
   engine::SwitchIdentity self_;
+  Lane lane_;
   std::uint32_t working_memory_ = 0;
   WorkingMemory memory_;
   engine::FrameSender frames_;

@@ -10,6 +10,7 @@
 #include "engine/spreading.h"
 #include "protocols/flare/engine/drop_reasons.h"
 #include "protocols/flare/engine/engine.h"
+#include "protocols/flare/engine/lane.h"
 #include "reduce/kernel.h"
 
 namespace tributary::flare {
@@ -32,6 +33,13 @@ PartialSum take_from_front(Packet& packet) {
   std::memcpy(&partial, packet.data(), sizeof partial);
   packet.narrow_to(sizeof partial, packet.length - sizeof partial);
   return partial;
+}
+
+// Returns whether a packet is of the tree, and can be part of a sum that goes from core to core.
+bool is_to_be_summed(const engine::Arrival& arrival, const Tree& tree) {
+  const auto view = wire::parse_flare(arrival.frame.payload);
+  return !refusal(arrival, view, &tree) && is_of_tree(*view.header, tree.config()) &&
+         is_summed_in_place(*view.header);
 }
 
 }  // namespace
@@ -102,12 +110,12 @@ bool FlareEngine::gather_one(engine::Arrival& arrival, const Place& place, const
   }
   auto& tree = *place.tree;
   auto& slot = *place.slot;
-  const auto view = wire::parse_flare(arrival.frame.payload);
-  if (refusal(arrival, view, &tree) || !is_of_tree(*view.header, tree.config()) ||
-      !is_summed_in_place(*view.header)) {
+  const bool is_expected = lane_ == Lane::on && joins(arrival, tree, slot);
+  if (!is_expected && !is_to_be_summed(arrival, tree)) {
     return false;
   }
-  const auto header = *view.header;  // the packet may become the buffer
+  // The packet may become the buffer.
+  const auto header = *wire::Cursor(arrival.frame.payload).take<wire::FlareHeader>();
   const auto block = header.block.value();
   const bool is_known = slot.is_of(block, header.run.value());
   if (!is_known) {
@@ -124,7 +132,7 @@ bool FlareEngine::gather_one(engine::Arrival& arrival, const Place& place, const
     tree.begin_partial(slot, header, burst.now);
     next_hand_over_ = std::min(next_hand_over_, burst.now + Partials::wait_max);
   }
-  arrival.packet->narrow_to(sizeof(Headers), view.payload.size());
+  arrival.packet->narrow_to(sizeof(Headers), payload_bytes(header));
   if (!tree.add(slot, header, children, arrival.packet)) {  // closed meanwhile
     burst.actions.drop(std::move(arrival.packet), DropReason::no_handler);
     return true;

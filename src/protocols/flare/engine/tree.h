@@ -62,9 +62,13 @@ class Tree {
         return reason;
       }
     }
+    hear(now);
+    return slot.is_beyond(block) ? count_stale() : std::nullopt;
+  }
+  // Notes that a packet of the run has come.
+  void hear(Time now) {
     last_heard_ = now;
     active_ = true;
-    return slot.is_beyond(block) ? count_stale() : std::nullopt;
   }
   // Notes that a sum of the run is complete.
   void note_sum() { runs_.note_sum(); }

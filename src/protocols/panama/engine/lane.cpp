@@ -1,34 +1,25 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "protocols/panama/engine/lane.h"
 
-#include <algorithm>
-#include <array>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 
+#include "engine/masked_words.h"
 #include "engine/prefetch.h"
 
 namespace tributary::panama {
 namespace {
 
-// The contributions to a row are alike in this part of the header, in words.
-using CommonWords = std::array<std::uint64_t, 4>;
-static_assert(sizeof(CommonWords) == offsetof(wire::PanamaHeader, fingerprint));
-
-// These bits of that part are the same in all contributions to a row.
-constexpr CommonWords common_bits = [] {
-  std::array<unsigned char, sizeof(CommonWords)> bytes{};
-  const auto cover = [&bytes](std::size_t first, std::size_t last) {
-    std::fill(bytes.begin() + first, bytes.begin() + last, 0xff);
-  };
-  cover(offsetof(wire::PanamaHeader, job), offsetof(wire::PanamaHeader, wnd_cap));
+// The contributions to a row are alike in this part of the header.
+constexpr auto common = [] {
+  engine::MaskedWords<4> words;
+  words.cover(offsetof(wire::PanamaHeader, job), offsetof(wire::PanamaHeader, wnd_cap));
   // Flags with the version, kind, type, operator, run and epoch are between these.
-  cover(offsetof(wire::PanamaHeader, vid), offsetof(wire::PanamaHeader, contributions));
-  cover(offsetof(wire::PanamaHeader, workers), offsetof(wire::PanamaHeader, rank));
-  return std::bit_cast<CommonWords>(bytes);
+  words.cover(offsetof(wire::PanamaHeader, vid), offsetof(wire::PanamaHeader, contributions));
+  words.cover(offsetof(wire::PanamaHeader, workers), offsetof(wire::PanamaHeader, rank));
+  return words;
 }();
+static_assert(decltype(common)::bytes == offsetof(wire::PanamaHeader, fingerprint));
 
 const wire::PanamaHeader& header_of(const engine::Frame& frame) {
   return *reinterpret_cast<const wire::PanamaHeader*>(frame.payload.data());
@@ -37,16 +28,7 @@ const wire::PanamaHeader& header_of(const engine::Frame& frame) {
 }  // namespace
 
 bool repeats(const wire::PanamaHeader& next, const wire::PanamaHeader& first) {
-  CommonWords a;
-  CommonWords b;
-  std::memcpy(a.data(), &next, sizeof a);
-  std::memcpy(b.data(), &first, sizeof b);
-  std::uint64_t differ = 0;
-#pragma GCC unroll 4
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    differ |= (a[i] ^ b[i]) & common_bits[i];
-  }
-  return differ == 0;
+  return common.agree(&next, &first);
 }
 
 Tree* locate(const TreeTable& trees, const engine::Frame& frame) {

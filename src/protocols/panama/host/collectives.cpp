@@ -139,8 +139,9 @@ Verdict PanamaCollectives::examine(const Arrival& arrival, Time now) {
   return take_result(header, view.payload, arrival.ecn == wire::ecn::ce, now);
 }
 
-// Others go on without this rank where results may lack somebody, but no further than the wire lets
-// them: a packet of an epoch beyond would have this rank ask for everything from now on.
+// Others go on without this rank where results may lack somebody, by as many epochs as switches
+// remember unless numbers jump. A packet of an epoch beyond, which may be anybody's, would have
+// this rank ask for everything from now on.
 void PanamaCollectives::note_missed(std::uint32_t epoch) {
   const std::uint32_t newest = next_epoch_ - 1 + wire::panama_epochs_kept;
   if (partial() && is_newer(epoch, missed_epoch_) && !is_newer(epoch, newest)) {

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Tests that the lane for expected packets and the general path decide the same for every packet,
+// valid or not, on the core that owns its block and on another one.
+#include "protocols/flare/engine/lane.h"
+
+#include <algorithm>
+#include <cstring>
+#include <iterator>
+#include <optional>
+#include <random>
+
+#include "fixture.h"
+#include "protocols/flare/engine/protocol.h"
+
+namespace tributary::flare {
+namespace {
+
+using Lane = FlareEngine::Lane;
+
+constexpr std::uint16_t workers_here = 4;
+
+engine::SwitchIdentity with_cores(unsigned cores) {
+  auto identity = self;
+  identity.cores = cores;
+  return identity;
+}
+
+// An engine, and what it decided of the last burst.
+struct Machine {
+  Machine(const FlareConfig& config, unsigned cores, Lane lane)
+      : engine(config, with_cores(cores), pool, lane), harness(engine, cores) {}
+
+  std::vector<PacketPtr> for_other_cores() {
+    auto all = harness.passed_on();
+    auto sums = harness.partial_sums();
+    std::move(sums.begin(), sums.end(), std::back_inserter(all));
+    return all;
+  }
+
+  HeapPacketPool pool{1024, 512};
+  FlareEngine engine;
+  test::EngineHarness harness;
+  std::vector<test::Sent> sent;
+};
+
+bool is_same(const Packet& a, const Packet& b) {
+  return a.length == b.length && a.ingress == b.ingress &&
+         std::memcmp(a.data(), b.data(), a.length) == 0;
+}
+bool is_same(const test::Sent& a, const test::Sent& b) {
+  return is_same(*a.packet, *b.packet) && a.port == b.port && a.received == b.received;
+}
+
+// Returns a root, or a switch below one; in one of two trees strangers are known by their address.
+TreeConfig tree_of(std::uint32_t seed) {
+  auto tree = seed % 3 == 0 ? root_of(workers_here) : leaf_of(workers_here, 2 * workers_here);
+  tree.reproducible = seed % 5 == 4;
+  if (seed % 2 == 0) {
+    for (const auto child : tree.children) {
+      tree.child_addresses.push_back(from(tree, child).source);
+    }
+  }
+  return tree;
+}
+
+// Draws packets of ranks that lose and repeat packets and begin runs, and packets of others.
+class Senders {
+ public:
+  Senders(const TreeConfig& tree, std::uint32_t seed) : tree_(tree), random_(seed) {
+    constexpr wire::ElementType types[] = {wire::ElementType::i32, wire::ElementType::f32,
+                                           wire::ElementType::bf16};
+    type_ = types[seed / 3 % std::size(types)];
+  }
+
+  wire::ElementType type() const { return type_; }
+  std::uint32_t below(std::uint32_t limit) { return static_cast<std::uint32_t>(random_() % limit); }
+
+  PacketPtr next(PacketPool& pool) {
+    const auto rank = static_cast<PortIndex>(below(workers_here));
+    auto& block = next_block_[rank];
+    const auto slowest = *std::min_element(std::begin(next_block_), std::end(next_block_));
+    if (slowest >= blocks_per_run) {
+      std::fill(std::begin(next_block_), std::end(next_block_), 0);
+      ++run_;
+    }
+    auto spec = from(tree_, rank, block);
+    spec.type = type_;
+    spec.run = run_;
+    if (below(6) == 0) {
+      spec.block -= std::min<std::uint64_t>(spec.block, below(8));
+      spec.retransmission = below(3) != 0;
+      spec.answer = below(4) == 0;
+    } else {
+      block += block < slowest + tree_.window - 1 ? 1 : 0;
+    }
+    vary(spec);
+    const bool is_without = spec.kind == FlareKind::inquiry || spec.kind == FlareKind::refusal;
+    std::vector<std::byte> payload(
+        is_without ? 0 : wire::element_bytes(type_) * (below(60) == 0 ? below(20) : elements));
+    std::generate(payload.begin(), payload.end(), [this] { return std::byte(random_()); });
+    auto packet = test::make_flare(pool, spec, payload);
+    packet->over_ipv6 = below(40) == 0;
+    if (below(30) == 0) {
+      test::flare_header(*packet)->elements = static_cast<std::uint16_t>(elements);
+      test::reseal_flare(*packet);
+    }
+    if (below(8) == 0) {
+      spoil(*packet);
+    }
+    return packet;
+  }
+
+ private:
+  static constexpr std::uint32_t elements = 16;
+  static constexpr std::uint32_t blocks_per_run = 300;
+
+  void vary(FlareSpec& spec) {
+    switch (below(110)) {
+      case 0:
+        return void(spec.ingress = static_cast<PortIndex>(below(self.ports)));
+      case 1:
+        return void(spec.source = wire::Ipv4Address(10, 9, 9, 9));
+      case 2:
+        return void(spec.contributions = static_cast<std::uint16_t>(below(4)));
+      case 3:
+        return void(spec.op = wire::Operator::max);
+      case 4:
+        return void(spec.tos |= wire::ecn::ce);
+      case 5:
+        return void(spec.group = wire::Ipv4Address(239, 192, 0, 3));
+      case 6:
+        return void(spec.window = static_cast<std::uint16_t>(1 + below(8)));
+      case 7:
+        return void(spec.run += below(3) - 1);
+      case 8:
+        return void(spec.kind = static_cast<FlareKind>(1 + below(4)));
+      case 9:
+        return void(spec.op = wire::handler_operator(0));
+      case 10:
+        return void(spec.job += 1);
+      default:
+        break;
+    }
+    if (tree_.parent && below(12) == 0) {  // the switch above answers
+      spec = as_result(spec);
+      spec.fingerprint = below(2);
+    }
+  }
+
+  // Changes a bit of the packet, mostly in the headers, or the length of the headers.
+  void spoil(Packet& packet) {
+    const auto at = below(4) == 0 ? below(packet.length)
+                                  : sizeof(wire::EthernetHeader) + below(sizeof(Headers) - 14);
+    packet.data()[at] ^= std::byte(1u << below(8));
+    if (below(3) != 0) {
+      test::reseal_flare(packet);
+    }
+    if (below(20) == 0) {
+      packet.length -= below(packet.length);
+    }
+  }
+
+  const TreeConfig& tree_;
+  std::mt19937 random_;
+  wire::ElementType type_;
+  std::uint32_t run_ = 1;
+  std::uint64_t next_block_[workers_here] = {};
+};
+
+// Two engines that are given the same packets, one of which has the lane.
+class FlareLane : public testing::TestWithParam<std::uint32_t> {
+ protected:
+  void start(unsigned cores) {
+    config.trees = {tree_of(GetParam())};
+    general.emplace(config, cores, Lane::off);
+    express.emplace(config, cores, Lane::on);
+    senders.emplace(config.trees[0], GetParam());
+  }
+
+  // Returns a packet that the protocol claims; null if it was drawn otherwise.
+  PacketPtr draw() {
+    auto packet = senders->next(pool);
+    return engine::parse_frame(*packet).udp != nullptr ? std::move(packet) : nullptr;
+  }
+
+  void expect_alike() {
+    ASSERT_EQ(general->sent.size(), express->sent.size());
+    for (std::size_t i = 0; i < general->sent.size(); ++i) {
+      ASSERT_TRUE(is_same(general->sent[i], express->sent[i])) << "packet " << i;
+    }
+    const auto others = general->for_other_cores();
+    const auto same = express->for_other_cores();
+    ASSERT_EQ(others.size(), same.size());
+    for (std::size_t i = 0; i < others.size(); ++i) {
+      ASSERT_TRUE(is_same(*others[i], *same[i])) << "packet " << i;
+    }
+    ASSERT_EQ(general->harness.ledger.drops, express->harness.ledger.drops);
+    ASSERT_EQ(general->harness.ledger.losses, express->harness.ledger.losses);
+    ASSERT_EQ(general->harness.ledger.absorbed, express->harness.ledger.absorbed);
+  }
+  void expect_figures_alike() {
+    for (const auto& figure : general->engine.figures()) {
+      EXPECT_EQ(express->harness.figure(figure.name), figure.value) << figure.name;
+    }
+    for (const auto& figure : general->engine.trees()[0].figures) {
+      EXPECT_EQ(figure_of(express->engine.trees()[0], figure.name), figure.value) << figure.name;
+    }
+  }
+
+  FlareConfig config;
+  HeapPacketPool pool{256, 512};
+  std::optional<Machine> general;
+  std::optional<Machine> express;
+  std::optional<Senders> senders;
+  Time now = Time{} + 1s;
+};
+
+TEST_P(FlareLane, DecidesAsTheGeneralPath) {
+  start(1);
+  for (int i = 0; i < 3000; ++i) {
+    now += senders->below(300) == 0 ? 200ms : 20us;
+    std::vector<PacketPtr> burst;
+    std::vector<PacketPtr> same;
+    for (auto left = 1 + senders->below(12); left > 0; --left) {
+      if (const auto packet = draw()) {
+        burst.push_back(general->pool.clone(*packet));
+        same.push_back(express->pool.clone(*packet));
+      }
+    }
+    general->sent = general->harness.process(std::move(burst), now);
+    express->sent = express->harness.process(std::move(same), now);
+    ASSERT_NO_FATAL_FAILURE(expect_alike()) << "burst " << i;
+    general->harness.expire(now);
+    express->harness.expire(now);
+  }
+  expect_figures_alike();
+  // The packets were of all kinds.
+  EXPECT_GT(general->harness.figure("contributions_total"), 300u);
+  EXPECT_GT(general->harness.figure("sums_total"), 20u);
+  EXPECT_GT(general->harness.figure("duplicates_total"), 100u);
+  EXPECT_GT(general->harness.ledger.dropped(), 500u);
+  EXPECT_TRUE(express->harness.ledger.balanced());
+}
+
+TEST_P(FlareLane, DecidesAsTheGeneralPathForOtherCores) {
+  start(2);
+  for (int i = 0; i < 10'000; ++i) {
+    now += senders->below(300) == 0 ? 200ms : 20us;
+    const auto packet = draw();
+    if (packet == nullptr || !engine_kind.protocol.may_gather(engine::parse_frame(*packet))) {
+      continue;
+    }
+    general->sent = general->harness.gather(general->pool.clone(*packet), now);
+    express->sent = express->harness.gather(express->pool.clone(*packet), now);
+    ASSERT_NO_FATAL_FAILURE(expect_alike()) << "packet " << i;
+    general->harness.expire(now);
+    express->harness.expire(now);
+    ASSERT_NO_FATAL_FAILURE(expect_alike()) << "packet " << i;
+  }
+  expect_figures_alike();
+  // Floats of 16 bits are for the owner, and are not drawn here.
+  const bool goes_on = senders->type() != wire::ElementType::bf16;
+  EXPECT_EQ(general->harness.figure("passed_on_total") > 100, goes_on);
+  EXPECT_EQ(general->harness.figure("handed_over_sums_total") > 50,
+            goes_on && !config.trees[0].reproducible);
+}
+INSTANTIATE_TEST_SUITE_P(Seeds, FlareLane, testing::Range(0u, 24u));
+
+TEST(FlareRepetition, LooksAtEveryBitThatContributionsShareAndAtNoOther) {
+  const wire::FlareHeader first;
+  ASSERT_TRUE(repeats(first, first));
+  for (std::size_t bit = 0; bit < 8 * sizeof first; ++bit) {
+    const auto byte = bit / 8;
+    // Contributions; fingerprint and CRCs.
+    const bool is_own = byte == 22 || byte == 23 || byte >= 28;
+    auto next = first;
+    reinterpret_cast<unsigned char*>(&next)[byte] ^= static_cast<unsigned char>(1u << bit % 8);
+    EXPECT_EQ(repeats(next, first), is_own) << "byte " << byte;
+  }
+}
+
+}  // namespace
+}  // namespace tributary::flare
