@@ -70,17 +70,20 @@ def add_hook(parallel: DistributedDataParallel, options) -> None:
         parallel.register_comm_hook(None, compress_bf16)
     elif options.hook == "sketch":
         from tributary.torch import sketch_hook
-        hook = sketch_hook(bits=options.bits, low_rank=options.low_rank)
+        hook = sketch_hook(bits=8 if options.bits is None else options.bits, low_rank=options.low_rank,
+                           rounding=options.rounding)
         parallel.register_comm_hook(None, hook if options.sketched == 100 else in_some_steps(hook, options.sketched))
 
 
-def bytes_sent(interface: str) -> int:
-    """By this machine, or this network namespace, since it has that interface."""
-    for line in pathlib.Path("/proc/self/net/dev").read_text().splitlines():
-        name, _, counters = line.partition(":")
-        if name.strip() == interface:
-            return int(counters.split()[8])
-    raise SystemExit(f"--interface {interface}: there is no such interface here")
+def bytes_sent(interfaces: str) -> int:
+    """By this machine, or this network namespace, since it has those interfaces."""
+    lines = pathlib.Path("/proc/self/net/dev").read_text().splitlines()
+    sent = {name.strip(): int(counters.split()[8])
+            for name, colon, counters in (line.partition(":") for line in lines) if colon}
+    for interface in interfaces.split(","):
+        if interface not in sent:
+            raise SystemExit(f"--interface {interface}: there is no such interface here")
+    return sum(sent[interface] for interface in interfaces.split(","))
 
 
 def step_by_step(model: nn.Module, options):
@@ -91,7 +94,8 @@ def step_by_step(model: nn.Module, options):
         return parallel, torch.optim.Adam(parallel.parameters(), lr=options.learning_rate)
     from tributary.torch import loose_optimizer
     adam = torch.optim.Adam(model.parameters(), lr=options.learning_rate)
-    return model, loose_optimizer(adam, synchrony=options.loose, staleness=options.staleness)
+    return model, loose_optimizer(adam, synchrony=options.loose, staleness=options.staleness,
+                                  bits=32 if options.bits is None else options.bits, rounding=options.rounding)
 
 
 def tell(model: nn.Module, steps: list[float], losses: list[float], unseen, options) -> None:
@@ -143,7 +147,9 @@ def main() -> None:
                         "ranks wait for it meanwhile (default: in the end only)")
     parser.add_argument("--hook", choices=["none", "bf16", "sketch"], default="none",
                         help="by which gradients go as fewer bytes")
-    parser.add_argument("--bits", type=int, default=8, help="of --hook sketch")
+    parser.add_argument("--bits", type=int, help="of --hook sketch (default: 8), or of the gradients of --loose "
+                        "(default: 32)")
+    parser.add_argument("--rounding", choices=["stochastic", "nearest"], default="stochastic", help="to --bits")
     parser.add_argument("--low-rank", type=int, default=0, help="of --hook sketch")
     parser.add_argument("--sketched", type=int, default=100, metavar="PERCENT", help="of the steps, by --hook sketch")
     parser.add_argument("--loose", choices=["none", "bsp", "ssp"], default="none",
@@ -151,7 +157,7 @@ def main() -> None:
     parser.add_argument("--staleness", type=int, default=3, help="of --loose ssp: how many steps they may be apart")
     parser.add_argument("--no-sync", action="store_true",
                         help="exchange no gradients, to see how long the rest of a step takes")
-    parser.add_argument("--interface", help="whose bytes are counted")
+    parser.add_argument("--interface", help="whose bytes are counted, or those of several, with commas between")
     parser.add_argument("--data", type=pathlib.Path, default="/usr/share/datasets/fashion-mnist")
     options = parser.parse_args()
     if options.say_every < 1:
@@ -160,8 +166,10 @@ def main() -> None:
         parser.error(f"--evaluate-every {options.evaluate_every}: give 1 or more steps")
     if options.loose != "none" and options.hook != "none":
         parser.error("--loose goes without --hook: its ranks exchange gradients by themselves")
-    if options.hook != "sketch" and (options.bits, options.low_rank, options.sketched) != (8, 0, 100):
-        parser.error("--bits, --low-rank and --sketched are of --hook sketch")
+    if options.hook != "sketch" and (options.low_rank, options.sketched) != (0, 100):
+        parser.error("--low-rank and --sketched are of --hook sketch")
+    if options.bits is not None and options.hook != "sketch" and options.loose == "none":
+        parser.error("--bits is of --hook sketch, or of --loose")
     if not 0 <= options.sketched <= 100:
         parser.error(f"--sketched {options.sketched}: give 0 to 100 percent of the steps")
     if options.no_sync and (options.hook, options.loose) != ("none", "none"):

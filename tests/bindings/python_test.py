@@ -597,12 +597,14 @@ class Replica:
     def __init__(self):
         self.parameters = numpy.zeros(len(LAYERS), "f4")
         self.contributors = []
+        self.iterations = []
 
-    def apply(self, layer: int, values: memoryview, contributors: list) -> None:
+    def apply(self, layer: int, values: memoryview, contributors: list, iteration: int) -> None:
         values = numpy.asarray(values)
         assert values.shape == (LAYERS[layer],) and (values == sum(1 << rank for rank in contributors)).all()
         self.parameters[layer] += values[0]
         self.contributors.append(contributors)
+        self.iterations.append(iteration)
 
 
 def iterate(exchange: tributary.GradientExchange, rank: int) -> bool:
@@ -629,8 +631,29 @@ def exchanges() -> None:
             assert exchange.gei() == {iteration: [everybody] * 2 for iteration in range(6)}, exchange.gei()
             if synchrony == "bsp":
                 assert replica.contributors == [everybody] * 12
+                assert replica.iterations == [iteration for iteration in range(6) for _ in LAYERS]
             every = comm.allgather(replica.parameters, numpy.zeros((comm.size, 2), "f4"))
             assert (every == replica.parameters).all()
+
+
+def sketched_exchanges() -> None:
+    with tributary.Communicator() as comm:
+        sums = []
+        with tributary.GradientExchange(comm, LAYERS, lambda layer, values, *_: sums.append((layer, values)),
+                                        bits=8, rounding="nearest") as exchange:
+            for _ in range(20):
+                exchange.enter()
+                exchange.offer(1, numpy.float32([100, 0.1, -100]))
+                exchange.offer(0, numpy.zeros(LAYERS[0], "f4"))
+                exchange.finish()
+        total = sum(numpy.float64(values) for layer, values in sums if layer == 1)
+        unit = 101 / (127 // comm.size)  # what was rounded off is at most a half of it on each rank
+        assert len(sums) == 40 and abs(total[1] - 20 * 0.1 * comm.size) <= comm.size * unit / 2, total
+        assert total[1] != 0, "without feedback nothing of it is ever sent"
+        assert comm.statistics("sketch_bytes") > 0
+        for error, why, options in ((tributary.InvalidArgumentError, "3 bits", {"bits": 3}),
+                                    (ValueError, "'wool'", {"kind": "wool"})):
+            raised(error, lambda: tributary.GradientExchange(comm, LAYERS, print, **options), why)
 
 
 def stale_gradients_are_dropped() -> None:
@@ -725,7 +748,7 @@ class Trainer:
     def __init__(self, comm: tributary.Communicator):
         self.exchange = tributary.GradientExchange(comm, LAYERS, self.apply)
 
-    def apply(self, layer: int, values, contributors: list[int]) -> None:
+    def apply(self, layer: int, values, contributors: list[int], iteration: int) -> None:
         pass
 
 
@@ -750,7 +773,7 @@ def an_exchange_that_only_itself_refers_to() -> None:
 class Collects:
     """What goes with the exchange lets the collector run."""
 
-    def __call__(self, layer: int, values, contributors: list[int]) -> None:
+    def __call__(self, layer: int, values, contributors: list[int], iteration: int) -> None:
         pass
 
     def __del__(self):
@@ -877,7 +900,7 @@ CASES = {function.__name__: function for function in (
     outstanding_requests, who_waits_is_in_nobodys_way, abandoned_requests, buffers_with_finalizers,
     closing_is_aborted,
     a_fork_while_a_thread_waits, awaited_requests, other_threads_run, interrupted, a_rank_dies,
-    late_ranks_time_out, deadlines, any_of_several, handlers, sketches, gradient_hook, exchanges,
+    late_ranks_time_out, deadlines, any_of_several, handlers, sketches, gradient_hook, exchanges, sketched_exchanges,
     stale_gradients_are_dropped, other_threads_run_while_an_exchange_waits, what_applies_may_raise,
     exchange_interrupted, an_exchange_that_nobody_has_any_more, an_exchange_that_only_itself_refers_to,
     the_collector_runs_while_an_exchange_goes, the_collector_runs_while_an_exchange_comes, refused_exchanges,

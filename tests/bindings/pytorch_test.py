@@ -355,10 +355,16 @@ def loose_training() -> None:
     assert all(ranks == everybody for row in exchange.gei().values() for ranks in row)
     weights = torch.nn.Parameter(torch.zeros(4))
     import tributary.torch
-    with tributary.torch.loose_optimizer(torch.optim.Adam([weights], lr=0.1)) as optimizer:
-        optimizer._apply(0, memoryview(torch.ones(4).numpy()), [1])  # of one of two ranks: half of a step
+    with tributary.torch.loose_optimizer(torch.optim.Adam([weights], lr=0.1),
+                                         schedule=lambda iteration: 0.2 if iteration == 7 else 1) as optimizer:
+        optimizer._apply(0, memoryview(torch.ones(4).numpy()), [1], 6)  # of one of two ranks: half of a step
         assert torch.allclose(weights, torch.full((4,), -0.05), atol=1e-4), weights
+        optimizer._apply(0, memoryview(torch.full((4,), 2.0).numpy()), [0, 1], 7)  # at a fifth of the rate
+        assert torch.allclose(weights, torch.full((4,), -0.07), atol=1e-4), weights
         assert optimizer.optimizer.param_groups[0]["lr"] == 0.1
+    sketched, exchange = _trained_loosely(synchrony="bsp", bits=8)
+    _expect_alike(sketched)
+    assert 0 < (plain - sketched).abs().max() < 0.02, (plain - sketched).abs().max()
     slow = 0.02 if dist.get_rank() == 1 else 0
 
     def adam(parameters):
@@ -587,9 +593,11 @@ class Backend(ranks.Cases):
 
     @unittest.skipUnless(FASHION.is_dir(), "needs Debian's dataset-fashion-mnist")
     def test_the_example_trains_loosely(self):
-        said = self.train("--loose", "ssp", "--staleness", "2")
-        self.assertEqual(len({re.search(r"parameters (\w+)", one)[1] for one in said}), 1, said)
-        self.assertGreater(_accuracy(said[0]), 0.5)
+        for more in [], ["--bits", "8"]:
+            with self.subTest(more=more):
+                said = self.train("--loose", "ssp", "--staleness", "2", *more)
+                self.assertEqual(len({re.search(r"parameters (\w+)", one)[1] for one in said}), 1, said)
+                self.assertGreater(_accuracy(said[0]), 0.5)
 
 
 def _accuracy(said: str) -> float:

@@ -27,8 +27,8 @@ class CommandLines(unittest.TestCase):
         self.assertEqual((done.returncode, done.stderr), (2, why + "\n"))
 
     def test_of_the_worker(self):
-        self.assert_refused(WORKER, "sspp 3 1 1 1 1 0", "SYNCHRONY is to be bsp, ssp, drop or asp, not 'sspp'")
-        self.assert_refused(WORKER, "ssp three 1 1 1 1 0",
+        self.assert_refused(WORKER, "sspp 3 1 1 1 1 0 32", "SYNCHRONY is to be bsp, ssp, drop or asp, not 'sspp'")
+        self.assert_refused(WORKER, "ssp three 1 1 1 1 0 32",
                             "STALENESS is to be a number from 0 to 1000000000, not 'three'")
 
     def test_of_the_example(self):
@@ -38,37 +38,44 @@ class CommandLines(unittest.TestCase):
                             "STALENESS is to be a number from 0 to 1000000000, not '-1'")
 
 
-class Loose(unittest.TestCase):
+class InALab(unittest.TestCase):
+    KIND = ""
+
     @classmethod
     def setUpClass(cls):
-        cls.lab = support.Lab("star-4", "--rate", "none").__enter__()
+        cls.lab = support.Lab(cls.KIND, "--rate", "none").__enter__()
         cls.addClassCleanup(cls.lab.__exit__)
 
     def train(self, synchrony: str, staleness: int = 0, proportion: float = 1, regroup: int = 0,
-              slowness: int = SLOWNESS, **variables) -> dict:
+              slowness: int = SLOWNESS, bits: int = 32, **variables) -> dict:
         """What the ranks did. The workers themselves compare every sum with its contributors."""
         done = support.run(support.LAB, "run", self.lab.name, "--program", WORKER, "--time-limit",
                            int(support.PATIENCE_S) - 20, "--", synchrony, staleness, proportion,
-                           ITERATIONS, COMPUTE_MS, slowness, regroup,
+                           ITERATIONS, COMPUTE_MS, slowness, regroup, bits,
                            env=os.environ | {"TRIBUTARY_STALL_TIMEOUT": "120s"} | variables)
         self.assertEqual(done.returncode, 0, done.stderr)
         did = json.loads(done.stdout)
         self.assertTrue(did["replicas_alike"], did)
         self.assertEqual(did["iterations"], [ITERATIONS] * 4)
         self.assertEqual(did["by_plan"], 0)  # nothing was measured
-        if variables.get("TRIBUTARY_ALGORITHM", "canary") == "canary":
+        self.assertEqual(did["sketch_bytes"] > 0, bits < 32)
+        if variables.get("TRIBUTARY_ALGORITHM", "canary") in ("canary", "mesh-switches"):
             self.assertGreater(did["switch_sums_seen"], 0)
         return did
-
-    def require_faster(self, did: dict) -> None:
-        """On a busy machine all may be as slow as the slow rank, unless that one is slower."""
-        if max(did["took_ms"][:3]) >= did["took_ms"][3]:
-            raise support.TooEarly(f"the other ranks were as slow as the slow one: {did['took_ms']} ms")
 
     def assert_nothing_is_lost(self, did: dict) -> None:
         self.assertEqual(did["layers_contributed"], [LAYERS * ITERATIONS] * 4)
         self.assertEqual(did["full_rows"], ITERATIONS)
         self.assertEqual(did["latest"], ITERATIONS - 1)
+
+
+class Loose(InALab):
+    KIND = "star-4"
+
+    def require_faster(self, did: dict) -> None:
+        """On a busy machine all may be as slow as the slow rank, unless that one is slower."""
+        if max(did["took_ms"][:3]) >= did["took_ms"][3]:
+            raise support.TooEarly(f"the other ranks were as slow as the slow one: {did['took_ms']} ms")
 
     def test_bsp_has_everybody_in_every_sum(self):
         did = self.train("bsp")
@@ -87,6 +94,11 @@ class Loose(unittest.TestCase):
                 # A fast rank begins its last iteration when the slow one is done with all but four.
                 least = (ITERATIONS - 4) * COMPUTE_MS * SLOWNESS * 0.9
                 self.assertGreater(min(did["took_ms"][:3]), least)
+
+    def test_sums_of_sketches_have_whom_they_say(self):
+        for synchrony in "bsp", "ssp", "asp":
+            with self.subTest(synchrony=synchrony):
+                self.assert_nothing_is_lost(self.train(synchrony, staleness=3, slowness=2, bits=16))
 
     def test_sums_over_panama_are_whole_whatever_its_share(self):
         for share in 1, 0.75:
@@ -140,6 +152,18 @@ class Loose(unittest.TestCase):
         did = support.long_enough(attempt, SLOWNESS, factor=4)
         self.assertGreaterEqual(did["pulls"][3], did["iterations_dropped"][3])
         self.assertLess(did["layers_contributed"][3], LAYERS * ITERATIONS)
+
+
+class OverSeveralInterfaces(InALab):
+    KIND = "bcube-2-2"
+
+    def test_all_that_the_paper_has_together(self):
+        """SSP with half of the layers as the paper's p, sketches, and BCube over two interfaces of each host."""
+        for algorithm in "bcube", "mesh-switches":
+            with self.subTest(algorithm=algorithm):
+                did = self.train("ssp", staleness=1, proportion=0.5, slowness=2, bits=16,
+                                 TRIBUTARY_ALGORITHM=algorithm, TRIBUTARY_INTERFACES="eth0,eth1")
+                self.assert_nothing_is_lost(did)
 
 
 if __name__ == "__main__":

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A rank that exchanges gradients at a speed of its own, for loose_test.py.
 //
-//   loose_worker SYNCHRONY STALENESS PROPORTION ITERATIONS COMPUTE_MS SLOWNESS REGROUP
+//   loose_worker SYNCHRONY STALENESS PROPORTION ITERATIONS COMPUTE_MS SLOWNESS REGROUP BITS
 //
 // SYNCHRONY is bsp, ssp, drop or asp; the last rank computes SLOWNESS times as long as the others.
-// After REGROUP iterations layers are grouped anew.
+// After REGROUP iterations layers are grouped anew. With BITS below 32 sums are of sketches.
 // Gradients say whose they are, so that each sum tells who is in it. Rank 0 prints what all ranks
 // did as JSON; what goes wrong is said on standard error.
 #include <algorithm>
@@ -49,9 +49,17 @@ float gradient_of(std::uint32_t rank, std::size_t layer) {
   return static_cast<float>((1u << rank) * (layer + 1));
 }
 
+// Returns how far a sum of sketches of 16 bits may be off: each rank in it may have kept back up to
+// a unit before, and does so now. There are 8191 units to the greatest element of a layer.
+float slack_of(const LayerSum& sum) {
+  const float unit = gradient_of(3, sum.layer) / 8191;
+  return static_cast<float>(sum.contributors.count()) * 2.2F * unit;
+}
+
 // A model that remembers every sum, and in which order they came.
 struct Model {
   std::vector<float> parameters = std::vector<float>(5'000, 0.0F);
+  bool sketched = false;
 
   void apply(const LayerSum& sum) {
     float wanted = 0;
@@ -60,8 +68,9 @@ struct Model {
       wanted += gradient_of(rank, sum.layer);
       mask += static_cast<float>(1u << rank);
     }
+    const float slack = sketched ? slack_of(sum) : 0;
     if (!std::all_of(sum.values.begin(), sum.values.end(),
-                     [wanted](float value) { return value == wanted; })) {
+                     [wanted, slack](float value) { return std::abs(value - wanted) <= slack; })) {
       give_up("a sum of layer " + std::to_string(sum.layer) + " is not that of its contributors");
     }
     const auto place = static_cast<std::size_t>(parameters[0]) % (parameters.size() - 1);
@@ -79,6 +88,9 @@ GradientExchangeOptions options_of(const std::vector<std::string>& arguments) {
   options->staleness = example::count_from("STALENESS", arguments[1]);
   options->proportion = example::amount_from("PROPORTION", arguments[2]);
   options->regroup = example::count_from("REGROUP", arguments[6]);
+  if (const auto bits = example::count_from("BITS", arguments[7]); bits != 32) {
+    options->sketch = SketchOptions{.bits = bits};
+  }
   return *options;
 }
 
@@ -132,6 +144,7 @@ void report(GradientExchange& exchange, const Model& model, double took_ms) {
             << ", \"full_rows\": " << full_rows(exchange.gei(), ranks)
             << ", \"latest\": " << exchange.gei().latest()
             << ", \"switch_sums_seen\": " << communicator.statistics()["switch_sums_seen"]
+            << ", \"sketch_bytes\": " << communicator.statistics()["sketch_bytes"]
             << ", \"by_plan\": " << communicator.statistics()["collectives_by_plan"];
   for (std::size_t i = 0; i < own.size(); ++i) {
     std::cout << ", \"" << (i < names.size() ? names[i] : "took_ms") << "\": [";
@@ -147,9 +160,9 @@ void report(GradientExchange& exchange, const Model& model, double took_ms) {
 
 int main(int argc, char** argv) {
   const std::vector<std::string> arguments(argv + 1, argv + argc);
-  if (arguments.size() != 7) {
+  if (arguments.size() != 8) {
     std::cerr << "loose_worker bsp|ssp|drop|asp STALENESS PROPORTION ITERATIONS COMPUTE_MS "
-                 "SLOWNESS REGROUP\n";
+                 "SLOWNESS REGROUP BITS\n";
     return 2;
   }
   const auto options = options_of(arguments);
@@ -160,6 +173,7 @@ int main(int argc, char** argv) {
   const bool is_slow = communicator.rank() + 1 == communicator.world_size();
   const auto compute = std::chrono::milliseconds(compute_ms) * (is_slow ? slowness : 1);
   Model model;
+  model.sketched = options.sketch.has_value();
   auto exchange = must(GradientExchange::create(
       std::move(communicator), layers, model.parameters,
       [&](const LayerSum& sum) { model.apply(sum); }, options));

@@ -75,7 +75,8 @@ tributary_gradient_exchange_options exchange_options_of(
 GradientExchange::GradientExchange(const Communicator& communicator,
                                    std::vector<std::size_t> layers, py::object apply,
                                    const py::object& parameters,
-                                   const tributary_gradient_exchange_options& options)
+                                   const tributary_gradient_exchange_options& options,
+                                   const std::optional<tributary_sketch_options>& sketch)
     : comm_(communicator.usable()),
       ranks_(tributary_comm_size(comm_.get())),
       layers_(std::move(layers)),
@@ -92,9 +93,12 @@ GradientExchange::GradientExchange(const Communicator& communicator,
   all.on_wait = &GradientExchange::on_wait;
   outside([&] {
     tributary_gradient_exchange* made = nullptr;
-    const auto result = tributary_gradient_exchange_create(
-        &made, comm_.get(), layers_.data(), layers_.size(), shared.data(), shared.size(),
-        &GradientExchange::apply, this, &all);
+    const auto create = [&](auto function, auto... more) {
+      return function(&made, comm_.get(), layers_.data(), layers_.size(), shared.data(),
+                      shared.size(), &GradientExchange::apply, this, &all, more...);
+    };
+    const auto result = sketch ? create(tributary_gradient_exchange_create_sketched, &*sketch)
+                               : create(tributary_gradient_exchange_create);
     exchange_.reset(made);
     return result;
   });
@@ -150,7 +154,7 @@ int GradientExchange::apply(void* context, const tributary_layer_sum* sum) {
   auto& self = *static_cast<GradientExchange*>(context);
   return self.from_outside([&] {
     self.apply_(sum->layer, floats_for_python(sum->values, sum->count),
-                self.ranks_of(sum->contributors));
+                self.ranks_of(sum->contributors), sum->iteration);
   });
 }
 

@@ -20,10 +20,12 @@ namespace tributary::python {
 // one thread at a time.
 class GradientExchange {
  public:
-  // `apply` is called with a layer, a memoryview of floats that is its own, and a list of ranks.
+  // Without a sketch, gradients go as they are. `apply` is called with a layer, a memoryview of
+  // floats that is its own, a list of ranks, and the iteration.
   GradientExchange(const Communicator& communicator, std::vector<std::size_t> layers,
                    pybind11::object apply, const pybind11::object& parameters,
-                   const tributary_gradient_exchange_options& options);
+                   const tributary_gradient_exchange_options& options,
+                   const std::optional<tributary_sketch_options>& sketch);
   GradientExchange(const GradientExchange&) = delete;
   GradientExchange& operator=(const GradientExchange&) = delete;
   // An exchange that was not closed is aborted: nothing is applied where nobody can see to it.

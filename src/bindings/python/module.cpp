@@ -255,24 +255,33 @@ void add_gradient_exchange(py::module_& module) {
       "have them: synchrony='bsp', 'ssp' (nobody is more than `staleness` iterations behind) or "
       "'asp'.\n\n"
       "All ranks make it, with the same layers (the elements of each), and have the communicator "
-      "back when it is closed. apply(layer, values, contributors) is called for each sum, the same "
-      "ones in the same order on all ranks, within enter() and close(): the values are float32, "
-      "and the contributors the ranks that are in it, each once. `parameters` is the float32 "
-      "memory of everything that apply changes; asp and stale='drop' need it.")
+      "back when it is closed. apply(layer, values, contributors, iteration) is called for each "
+      "sum, "
+      "the same ones in the same order on all ranks, within enter() and close(): the values are "
+      "float32, the contributors the ranks that are in it, each once, and the iteration that of "
+      "their gradients, the latest if they are of several. `parameters` is the float32 memory of "
+      "everything that apply changes; asp and stale='drop' need it. With fewer than 32 bits the "
+      "sums are of sketches of the gradients, as in Sketch.")
       .def(py::init([](const Communicator& communicator, std::vector<std::size_t> layers,
                        py::object apply, const py::object& parameters, const std::string& synchrony,
                        std::uint32_t staleness, double proportion, const std::string& stale,
                        std::uint32_t catch_up, std::uint32_t regroup, const py::object& pause,
-                       const py::object& stall_warning) {
+                       const py::object& stall_warning, unsigned bits, const std::string& kind,
+                       const std::string& rounding, bool feedback, std::uint64_t seed) {
+             constexpr unsigned bits_of_floats = 32;
+             const auto sketch =
+                 tributary::python::sketch_options_of(kind, bits, rounding, feedback, seed);
              return std::make_unique<GradientExchange>(
                  communicator, std::move(layers), std::move(apply), parameters,
                  tributary::python::exchange_options_of(synchrony, staleness, proportion, stale,
-                                                        catch_up, regroup, pause, stall_warning));
+                                                        catch_up, regroup, pause, stall_warning),
+                 bits == bits_of_floats ? std::nullopt : std::optional(sketch));
            }),
            py::keep_alive<1, 2>(), "communicator"_a, "layers"_a, "apply"_a,
            "parameters"_a = py::none(), py::kw_only(), "synchrony"_a = "bsp", "staleness"_a = 3,
            "proportion"_a = 1.0, "stale"_a = "wait", "catch_up"_a = 4, "regroup"_a = 0,
-           "pause"_a = 0.002, "stall_warning"_a = 10)
+           "pause"_a = 0.002, "stall_warning"_a = 10, "bits"_a = 32, "kind"_a = "grid",
+           "rounding"_a = "stochastic", "feedback"_a = true, "seed"_a = 0)
       .def("enter", &GradientExchange::enter,
            "Applies the sums so far, and begins the next iteration, whose number it returns, once "
            "the other ranks are far enough.")

@@ -33,9 +33,15 @@ tributary_sketch* make(const tributary_sketch_options& options, Create create) {
 
 }  // namespace
 
+tributary_sketch_options sketch_options_of(const std::string& kind, unsigned bits,
+                                           const std::string& rounding, bool feedback,
+                                           std::uint64_t seed) {
+  return {kind_named(kind), bits, rounding_named(rounding), feedback ? 1 : 0, seed};
+}
+
 Sketch::Sketch(std::size_t count, const std::string& kind, unsigned bits,
                const std::string& rounding, bool feedback, std::uint64_t seed)
-    : Sketch(count, make({kind_named(kind), bits, rounding_named(rounding), feedback ? 1 : 0, seed},
+    : Sketch(count, make(sketch_options_of(kind, bits, rounding, feedback, seed),
                          [&](auto** place, const auto* options) {
                            return tributary_sketch_create(place, count, options);
                          })) {}
@@ -43,7 +49,7 @@ Sketch::Sketch(std::size_t count, const std::string& kind, unsigned bits,
 Sketch Sketch::low_rank(std::size_t rows, std::size_t columns, std::size_t rank, unsigned bits,
                         const std::string& rounding, bool feedback, std::uint64_t seed) {
   auto* const made =
-      make({TRIBUTARY_SKETCH_GRID, bits, rounding_named(rounding), feedback ? 1 : 0, seed},
+      make(sketch_options_of("grid", bits, rounding, feedback, seed),
            [&](auto** place, const auto* options) {
              return tributary_sketch_create_low_rank(place, rows, columns, rank, options);
            });

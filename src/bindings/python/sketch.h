@@ -11,6 +11,11 @@
 
 namespace tributary::python {
 
+// Throws ValueError for a name that does not exist.
+tributary_sketch_options sketch_options_of(const std::string& kind, unsigned bits,
+                                           const std::string& rounding, bool feedback,
+                                           std::uint64_t seed);
+
 // A Sketch tells how one of a rank's vectors is sketched from call to call.
 class Sketch {
  public:

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -12,6 +13,7 @@
 
 #include "host/c/border.h"
 #include "host/c/objects.h"
+#include "host/c/sketches.h"
 #include "host/c/tributary.h"
 #include "host/text.h"
 #include "host/training/gradient_exchange.h"
@@ -59,8 +61,12 @@ static_assert(TRIBUTARY_STALE_DROP == static_cast<int>(Stale::drop));
 
 GradientExchange::Apply applied_by(tributary_apply_function apply, void* context) {
   return [=](const LayerSum& sum) {
-    const tributary_layer_sum told{sum.layer, sum.values.data(), sum.values.size(),
-                                   sum.contributors.words().data(), sum.contributors.count()};
+    const tributary_layer_sum told{sum.layer,
+                                   sum.values.data(),
+                                   sum.values.size(),
+                                   sum.contributors.words().data(),
+                                   sum.contributors.count(),
+                                   sum.iteration};
     if (apply(context, &told) != 0) {
       throw NotApplied{};
     }
@@ -118,33 +124,76 @@ void write_gei_rows(const GeiMatrix& gei, std::uint64_t& first, std::uint64_t* r
   }
 }
 
+// What an exchange of gradients is created with.
+struct Creation {
+  tributary_gradient_exchange** exchange;
+  tributary_comm* comm;
+  std::span<const size_t> layers;
+  std::span<float> parameters;
+  tributary_apply_function apply;
+  void* context;
+};
+
+Result<void> create_exchange(const Creation& given,
+                             const tributary_gradient_exchange_options* options,
+                             const std::optional<SketchOptions>& sketch) {
+  if (given.exchange == nullptr) {
+    return invalid("there is no place for the exchange");
+  }
+  *given.exchange = nullptr;
+  if (given.apply == nullptr || (given.layers.data() == nullptr && !given.layers.empty()) ||
+      (given.parameters.data() == nullptr && !given.parameters.empty())) {
+    return invalid("an exchange has layers, and a function that applies their sums");
+  }
+  const tributary_gradient_exchange_options defaults = TRIBUTARY_GRADIENT_EXCHANGE_DEFAULTS;
+  auto all = exchange_options_of(options == nullptr ? defaults : *options, given.context);
+  if (!all) {
+    return tl::make_unexpected(all.error());
+  }
+  all->sketch = sketch;
+  if (auto usable = host::c::usable(given.comm); !usable) {
+    return usable;
+  }
+  auto made =
+      std::make_unique<tributary_gradient_exchange>(given.comm->stream, given.layers.size());
+  return open_exchange(made, {given.layers.begin(), given.layers.end()}, given.parameters,
+                       applied_by(given.apply, given.context), *all)
+      .map([&] { *given.exchange = made.release(); });
+}
+
 }  // namespace
 
 tributary_result tributary_gradient_exchange_create(
     tributary_gradient_exchange** exchange, tributary_comm* comm, const size_t* layers,
     size_t layer_count, float* parameters, size_t parameter_count, tributary_apply_function apply,
     void* context, const tributary_gradient_exchange_options* options) {
-  return guarded([&]() -> Result<void> {
-    if (exchange == nullptr) {
-      return invalid("there is no place for the exchange");
+  return guarded([&] {
+    return create_exchange(
+        {exchange, comm, {layers, layer_count}, {parameters, parameter_count}, apply, context},
+        options, std::nullopt);
+  });
+}
+
+tributary_result tributary_gradient_exchange_create_sketched(
+    tributary_gradient_exchange** exchange, tributary_comm* comm, const size_t* layers,
+    size_t layer_count, float* parameters, size_t parameter_count, tributary_apply_function apply,
+    void* context, const tributary_gradient_exchange_options* options,
+    const tributary_sketch_options* sketch) {
+  return guarded([&] {
+    if (exchange != nullptr) {
+      *exchange = nullptr;
     }
-    *exchange = nullptr;
-    if (apply == nullptr || (layers == nullptr && layer_count != 0) ||
-        (parameters == nullptr && parameter_count != 0)) {
-      return invalid("an exchange has layers, and a function that applies their sums");
-    }
-    const tributary_gradient_exchange_options defaults = TRIBUTARY_GRADIENT_EXCHANGE_DEFAULTS;
-    const auto all = exchange_options_of(options == nullptr ? defaults : *options, context);
-    if (!all) {
-      return tl::make_unexpected(all.error());
-    }
-    if (auto usable = host::c::usable(comm); !usable) {
-      return usable;
-    }
-    auto made = std::make_unique<tributary_gradient_exchange>(comm->stream, layer_count);
-    return open_exchange(made, {layers, layers + layer_count}, {parameters, parameter_count},
-                         applied_by(apply, context), *all)
-        .map([&] { *exchange = made.release(); });
+    const tributary_sketch_options defaults = TRIBUTARY_SKETCH_DEFAULTS;
+    return host::c::sketch_options_of(sketch == nullptr ? defaults : *sketch)
+        .and_then([&](const SketchOptions& all) {
+          return create_exchange({exchange,
+                                  comm,
+                                  {layers, layer_count},
+                                  {parameters, parameter_count},
+                                  apply,
+                                  context},
+                                 options, all);
+        });
   });
 }
 

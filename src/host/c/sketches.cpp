@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "host/c/sketches.h"
+
 #include <memory>
 #include <string>
 #include <utility>
@@ -14,9 +16,7 @@ using namespace tributary;  // the functions are C's
 using host::invalid;
 using host::c::guarded;
 
-namespace {
-
-Result<SketchOptions> sketch_options_of(const tributary_sketch_options& given) {
+Result<SketchOptions> host::c::sketch_options_of(const tributary_sketch_options& given) {
   if (given.kind != TRIBUTARY_SKETCH_GRID && given.kind != TRIBUTARY_SKETCH_QUANTILES) {
     return invalid("there is no kind of sketches " + std::to_string(given.kind));
   }
@@ -27,17 +27,19 @@ Result<SketchOptions> sketch_options_of(const tributary_sketch_options& given) {
                        static_cast<Rounding>(given.rounding), given.feedback != 0, given.seed};
 }
 
+namespace {
+
 // Calls make(options), which returns the sketch, or why there is none.
 template <typename Make>
-tributary_result create(tributary_sketch** sketch, const tributary_sketch_options* options,
-                        Make make) {
+tributary_result create_sketch(tributary_sketch** sketch, const tributary_sketch_options* options,
+                               Make make) {
   return guarded([&]() -> Result<void> {
     if (sketch == nullptr) {
       return invalid("there is no place for the sketch");
     }
     *sketch = nullptr;
     const tributary_sketch_options defaults = TRIBUTARY_SKETCH_DEFAULTS;
-    return sketch_options_of(options == nullptr ? defaults : *options)
+    return host::c::sketch_options_of(options == nullptr ? defaults : *options)
         .and_then(make)
         .map([&](GradientSketch&& made) {
           *sketch = new tributary_sketch{std::make_shared<GradientSketch>(std::move(made))};
@@ -52,7 +54,7 @@ static_assert(TRIBUTARY_ROUND_NEAREST == static_cast<int>(Rounding::nearest));
 
 tributary_result tributary_sketch_create(tributary_sketch** sketch, size_t count,
                                          const tributary_sketch_options* options) {
-  return create(sketch, options, [&](const SketchOptions& all) -> Result<GradientSketch> {
+  return create_sketch(sketch, options, [&](const SketchOptions& all) -> Result<GradientSketch> {
     return GradientSketch(count, all);
   });
 }
@@ -60,7 +62,7 @@ tributary_result tributary_sketch_create(tributary_sketch** sketch, size_t count
 tributary_result tributary_sketch_create_low_rank(tributary_sketch** sketch, size_t rows,
                                                   size_t columns, size_t rank,
                                                   const tributary_sketch_options* options) {
-  return create(sketch, options, [&](const SketchOptions& all) -> Result<GradientSketch> {
+  return create_sketch(sketch, options, [&](const SketchOptions& all) -> Result<GradientSketch> {
     const LowRank matrix{rows, columns, rank};
     return host::sketch::check_size(matrix).map([&] { return GradientSketch(matrix, all); });
   });

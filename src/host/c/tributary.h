@@ -20,7 +20,7 @@ extern "C" {
 
 /* Programs that were compiled against a lower minor version of one major version go on running. */
 #define TRIBUTARY_MAJOR 1
-#define TRIBUTARY_MINOR 5
+#define TRIBUTARY_MINOR 6
 /* Returns the version of the library that is loaded: major * 1000 + minor. */
 int tributary_version(void);
 
@@ -328,6 +328,10 @@ typedef struct tributary_layer_sum {
    * there are TRIBUTARY_RANK_WORDS(world size) words. */
   const uint64_t* contributors;
   uint32_t contributor_count;
+  /* Read this only if tributary_version() is 1006 or more. The iteration of these gradients, the
+   * latest where they are of several; where ranks are apart, it may be lower than that of an
+   * earlier sum. It is the same on all ranks, so that a rate can follow a schedule. */
+  uint64_t iteration;
 } tributary_layer_sum;
 #define TRIBUTARY_RANK_WORDS(world_size) (((world_size) + 63) / 64)
 
@@ -372,6 +376,14 @@ tributary_result tributary_gradient_exchange_create(
     tributary_gradient_exchange** exchange, tributary_comm* comm, const size_t* layers,
     size_t layer_count, float* parameters, size_t parameter_count, tributary_apply_function apply,
     void* context, const tributary_gradient_exchange_options* options);
+/* Does the same with sums of sketches of the gradients. With feedback, what was rounded off goes
+ * along with the rank's next gradient of the same layer. `sketch` may be null: the defaults. Rank
+ * 0's counts: the others may create the exchange either way. */
+tributary_result tributary_gradient_exchange_create_sketched(
+    tributary_gradient_exchange** exchange, tributary_comm* comm, const size_t* layers,
+    size_t layer_count, float* parameters, size_t parameter_count, tributary_apply_function apply,
+    void* context, const tributary_gradient_exchange_options* options,
+    const tributary_sketch_options* sketch);
 /* Begins the next iteration, once the others are far enough; its number is in *iteration, unless
  * that is null. Iterations begin at 0; a rank that was given parameters with TRIBUTARY_STALE_DROP
  * goes on in the iteration of the rank that they came from. */

@@ -209,11 +209,12 @@ void Rounds::choose_giver() {
 void Rounds::choose_sums() {
   sums_.clear();
   for (std::size_t layer = 0; layer < layers_; ++layer) {
-    Sum sum{layer, RankSet(world_size_)};
+    Sum sum{layer, RankSet(world_size_), 0};
     bool all = true;
     for (std::uint32_t rank = 0; rank < world_size_; ++rank) {
       if (heard_[rank].offers[layer] && !dropped_.has(rank)) {
         sum.contributors.add(rank);
+        sum.iteration = std::max(sum.iteration, heard_[rank].finished);
       } else if (!heard_[rank].closed) {
         all = false;
       }

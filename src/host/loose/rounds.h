@@ -45,6 +45,7 @@ class Rounds {
   struct Sum {
     std::size_t layer = 0;
     RankSet contributors;
+    std::uint64_t iteration = 0;  // the latest that a contributor is in
   };
 
   // Precondition: layers > 0, and 0 < proportion <= layers.

@@ -9,9 +9,8 @@
 #include "host/text.h"
 
 namespace tributary::host::sketch {
-namespace {
 
-Result<void> check_bits(const SketchOptions& options, std::uint32_t world_size) {
+Result<void> check(const SketchOptions& options, std::uint32_t world_size) {
   const auto bits = options.bits;
   const bool is_grid = options.kind == SketchKind::grid;
   if (bits != 4 && bits != 8 && bits != (is_grid ? 16u : 2u)) {
@@ -24,6 +23,8 @@ Result<void> check_bits(const SketchOptions& options, std::uint32_t world_size) 
   }
   return {};
 }
+
+namespace {
 
 // The factors of a matrix go on a grid, or as floats, which have room for any sum.
 Result<void> check_matrix(const LowRank& matrix, const SketchOptions& options,
@@ -39,7 +40,7 @@ Result<void> check_matrix(const LowRank& matrix, const SketchOptions& options,
         "the factors of a matrix are added up, which codes of quantiles cannot be: "
         "choose a grid");
   }
-  return options.bits == 32 ? Result<void>{} : check_bits(options, world_size);
+  return options.bits == 32 ? Result<void>{} : check(options, world_size);
 }
 
 }  // namespace
@@ -65,7 +66,7 @@ Result<void> check(const Vectors& vectors, const GradientSketch& sketch, std::ui
   const auto& options_of_sketch = sketch.options();
   const auto& matrix = sketch.matrix();
   if (auto checked = matrix ? check_matrix(*matrix, options_of_sketch, world_size)
-                            : check_bits(options_of_sketch, world_size);
+                            : check(options_of_sketch, world_size);
       !checked) {
     return checked;
   }

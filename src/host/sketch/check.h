@@ -11,6 +11,8 @@ namespace tributary::host::sketch {
 
 // Fails if such a matrix is too large for a collective.
 Result<void> check_size(const LowRank& matrix);
+// Fails if the sums of so many ranks' sketches of plain vectors do not fit into their bits.
+Result<void> check(const SketchOptions& options, std::uint32_t world_size);
 // Checks whether the arguments of a sketched allreduce make sense among so many ranks; the error
 // says which do not.
 Result<void> check(const Vectors& vectors, const GradientSketch& sketch, std::uint32_t world_size);

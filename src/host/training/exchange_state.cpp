@@ -44,6 +44,8 @@ GradientExchange::State::State(Communicator& over, const std::vector<std::size_t
       regroup_(options.regroup),
       timeline_(std::move(row)),
       gradients_(begins_.back()),
+      sketch_(terms.sketch()),
+      kept_(sketch_ && sketch_->feedback ? begins_.back() : 0),
       rounds_(communicator.rank(), communicator.world_size(), layers.size(), terms.rule()),
       colayers_(layers) {}
 
@@ -166,8 +168,8 @@ void GradientExchange::State::apply_backlog(Lock& lock) {
 void GradientExchange::State::apply(const Batch& batch) const {
   std::span<const float> rest(batch.values);
   for (const auto& sum : batch.sums) {
-    apply_({sum.layer, rest.first(elements(sum.layer)), sum.contributors});
-    rest = rest.subspan(elements(sum.layer));
+    apply_({sum.layer, rest.first(elements(sum.layer)), sum.contributors, sum.iteration});
+    rest = rest.subspan(room(sum.layer));
   }
 }
 

@@ -17,9 +17,11 @@
 
 #include "host/clock.h"
 #include "host/communicator.h"
+#include "host/gradient_sketch.h"
 #include "host/journal/timeline.h"
 #include "host/loose/colayers.h"
 #include "host/loose/rounds.h"
+#include "host/training/batches.h"
 #include "host/training/gradient_exchange.h"
 #include "host/training/terms.h"
 
@@ -78,10 +80,15 @@ struct GradientExchange::State {
   Result<void> tell();
   Result<void> hand_over(std::uint32_t giver, bool takes);
   Result<std::vector<Batch>> add_up(const std::vector<host::Rounds::Sum>& sums);
+  Result<void> add_up(Batch& batch);
+  Result<void> add_up_sketched(Batch& batch);
   void note_sum(std::size_t elements, host::Duration took);
   Batch contributions(std::span<const host::Rounds::Sum> sums) const;
+  template <typename Use>
+  void for_own(const Batch& batch, Use use);
   void end(std::vector<Batch> batches);
   std::size_t elements(std::size_t layer) const { return begins_[layer + 1] - begins_[layer]; }
+  std::size_t room(std::size_t layer) const { return host::room_of(elements(layer), sketch_); }
 
   const std::vector<std::size_t> begins_;  // of each layer, and the end of the last one
   const std::span<float> parameters_;
@@ -94,6 +101,8 @@ struct GradientExchange::State {
 
   std::vector<float> gradients_;  // of this rank's iteration; a layer is the thread's when offered
   std::vector<float> scratch_;    // parameters that are for others
+  const std::optional<SketchOptions> sketch_;
+  std::vector<float> kept_;  // what sketches rounded off this rank's gradients; the thread's
 
   std::mutex mutex_;
   std::condition_variable turn_;     // wakes the thread, which may be due

@@ -10,8 +10,10 @@
 
 #include "host/call.h"
 #include "host/safely.h"
+#include "host/sketch/check.h"
 #include "host/text.h"
 #include "host/thread.h"
+#include "host/training/batches.h"
 #include "host/training/exchange_state.h"
 
 namespace tributary {
@@ -21,21 +23,13 @@ using host::Call;
 using host::call_of;
 using host::Clock;
 using host::Collective;
-using host::Rounds;
 
-// Layers that follow each other are added up together, up to about so many elements.
-constexpr std::size_t batch_elements = std::size_t{1} << 22;
 // A rank that waits for others comes to rounds so many times sooner than one that does not.
 constexpr int hurry = 8;
 
 Call over_words(std::span<std::uint64_t> words) {
   return call_of(Collective::allreduce, words.data(), words.data(), words.size(),
                  wire::ElementType::i64, wire::Operator::bit_or);
-}
-
-Call over_floats(std::span<float> values) {
-  return call_of(Collective::allreduce, values.data(), values.data(), values.size(),
-                 wire::ElementType::f32, wire::Operator::sum);
 }
 
 Call from(std::uint32_t root, std::span<float> values) {
@@ -49,8 +43,8 @@ Result<void> check_lengths(const std::vector<std::size_t>& layers, std::span<flo
   const auto all = std::accumulate(layers.begin(), layers.end(), std::size_t{0});
   const auto longest = *std::ranges::max_element(layers);
   float any = 0;
-  const auto sums = std::max(longest, std::min(batch_elements, all));
-  return check(over_floats(std::span(&any, sums))).and_then([&] {
+  const auto sums = std::max(longest, std::min(host::batch_elements, all));
+  return check(host::sum_of_floats(std::span(&any, sums))).and_then([&] {
     return check(from(0, parameters));
   });
 }
@@ -123,50 +117,6 @@ Result<void> GradientExchange::State::hand_over(std::uint32_t giver, bool takes)
   return done;
 }
 
-Result<std::vector<GradientExchange::State::Batch>> GradientExchange::State::add_up(
-    const std::vector<Rounds::Sum>& sums) {
-  std::vector<Batch> batches;
-  // Chunks of reproducible sums would span layers, and which are ready together is a matter of
-  // time.
-  const bool joins = !communicator.reproducible();
-  for (std::size_t first = 0; first < sums.size();) {
-    auto last = first + 1;
-    while (joins && last < sums.size() && sums[last].layer == sums[last - 1].layer + 1 &&
-           begins_[sums[last].layer + 1] - begins_[sums[first].layer] <= batch_elements) {
-      ++last;
-    }
-    auto batch = contributions(std::span(sums).subspan(first, last - first));
-    const auto began = Clock::now();
-    if (auto done = communicator.run_with_all(over_floats(batch.values)); !done) {
-      return tl::make_unexpected(done.error());
-    }
-    note_sum(batch.values.size(), Clock::now() - began);
-    batches.push_back(std::move(batch));
-    first = last;
-  }
-  return batches;
-}
-
-void GradientExchange::State::note_sum(std::size_t elements, host::Duration took) {
-  const Lock lock(mutex_);
-  sum_times_.add(elements, host::in_seconds(took));
-}
-
-// Returns this rank's gradients, with zeros where it has none.
-GradientExchange::State::Batch GradientExchange::State::contributions(
-    std::span<const Rounds::Sum> sums) const {
-  Batch batch{{sums.begin(), sums.end()}, {}};
-  for (const auto& sum : sums) {
-    const auto own = std::span(gradients_).subspan(begins_[sum.layer], elements(sum.layer));
-    if (sum.contributors.has(communicator.rank())) {
-      batch.values.insert(batch.values.end(), own.begin(), own.end());
-    } else {
-      batch.values.resize(batch.values.size() + own.size());
-    }
-  }
-  return batch;
-}
-
 void GradientExchange::State::end(std::vector<Batch> batches) {
   const Lock lock(mutex_);
   for (const auto& sum : rounds_.sums()) {
@@ -229,6 +179,11 @@ Result<GradientExchange> GradientExchange::over(Communicator& communicator,
             host::ranks_text(differing.ranks()) + " are not rank 0's");
   }
   const auto check = [&](const Call& call) { return communicator.check_with_all(call); };
+  if (const auto sketch = terms.sketch()) {
+    if (auto checked = host::sketch::check(*sketch, communicator.world_size()); !checked) {
+      return tl::make_unexpected(checked.error());
+    }
+  }
   if (auto checked = check_lengths(layers, parameters, check); !checked) {
     return tl::make_unexpected(checked.error());
   }

@@ -6,11 +6,13 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "host/communicator.h"
 #include "host/error.h"
+#include "host/gradient_sketch.h"
 #include "host/loose/gei.h"
 #include "host/loose/rank_set.h"
 #include "host/statistics.h"
@@ -44,6 +46,11 @@ struct GradientExchangeOptions {
   // begins more than so many. It then gets parameters in place of the sums, which are kept for only
   // so many iterations. At least 1.
   std::uint32_t catch_up = 4;
+  // Sums are made of sketches of the gradients. With feedback, what was rounded off goes along with
+  // the rank's next gradient of the same layer; what is kept after the last one is lost. With the
+  // same seed, BSP and reproducible sums, a run rounds the same way again. None: gradients go as
+  // they are.
+  std::optional<SketchOptions> sketch;
   // After so many iterations this rank forms its colayers anew. A colayer is some layers that it
   // offers together; they follow from how long computing their gradients and making sums took. 0:
   // never, each layer goes by itself.
@@ -65,6 +72,9 @@ struct LayerSum {
   std::size_t layer = 0;
   std::span<const float> values;  // valid during the call
   const RankSet& contributors;    // exactly the ranks whose gradients are in it, each once
+  // The iteration of these gradients, the latest where they are of several. Where ranks are apart,
+  // it may be lower than that of an earlier sum.
+  std::uint64_t iteration = 0;
 };
 
 // Adds up, layer by layer, the gradients of ranks that train replicas of a model, each at its own

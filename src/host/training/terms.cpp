@@ -76,6 +76,14 @@ Terms terms_of(const GradientExchangeOptions& options, std::span<const std::size
   terms.proportion = ssp ? layers_of(options.proportion, count) : layers.size();
   terms.catch_up =
       needs_parameters(options) ? options.catch_up : std::numeric_limits<std::uint32_t>::max();
+  if (options.sketch) {
+    terms.sketched = 1;
+    terms.bits = options.sketch->bits;
+    terms.kind = static_cast<std::uint64_t>(options.sketch->kind);
+    terms.rounding = static_cast<std::uint64_t>(options.sketch->rounding);
+    terms.feedback = options.sketch->feedback ? 1 : 0;
+    terms.seed = options.sketch->seed;
+  }
   terms.layers = layers.size();
   terms.elements = hash_of(layers);
   terms.parameters = parameters;
@@ -84,6 +92,14 @@ Terms terms_of(const GradientExchangeOptions& options, std::span<const std::size
 
 LooseRule Terms::rule() const {
   return {together != 0, bounded != 0, drops != 0, staleness, proportion, catch_up};
+}
+
+std::optional<SketchOptions> Terms::sketch() const {
+  if (sketched == 0) {
+    return std::nullopt;
+  }
+  return SketchOptions{static_cast<SketchKind>(kind), static_cast<unsigned>(bits),
+                       static_cast<Rounding>(rounding), feedback != 0, seed};
 }
 
 bool Terms::fit(const Terms& others) const {

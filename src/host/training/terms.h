@@ -3,9 +3,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "host/error.h"
+#include "host/gradient_sketch.h"
 #include "host/loose/rounds.h"
 #include "host/training/gradient_exchange.h"
 
@@ -20,12 +22,19 @@ struct Terms {
   std::uint64_t staleness = 0;
   std::uint64_t proportion = 0;
   std::uint64_t catch_up = 0;
+  std::uint64_t sketched = 0;
+  std::uint64_t bits = 0;
+  std::uint64_t kind = 0;
+  std::uint64_t rounding = 0;
+  std::uint64_t feedback = 0;
+  std::uint64_t seed = 0;
   // These are the same on all ranks, or there is no exchange.
   std::uint64_t layers = 0;
   std::uint64_t elements = 0;  // a hash of the numbers of all layers
   std::uint64_t parameters = 0;
 
   LooseRule rule() const;
+  std::optional<SketchOptions> sketch() const;
   bool fit(const Terms& others) const;
 };
 

@@ -4,7 +4,7 @@
 import contextlib
 import functools
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import torch
 
@@ -22,12 +22,15 @@ class LooseOptimizer:
         optimizer.close()                               # from now on all ranks have the same parameters
 
     Each parameter is a layer. The optimizer makes a step of each sum, for this parameter alone: by the mean of the
-    gradients of those who are in it, at as much of the learning rate as they are of all ranks. `options` are those of
+    gradients of those who are in it, at as much of the learning rate as they are of all ranks. `schedule`, the same on
+    all ranks, tells by the iteration of a sum what the learning rate is multiplied by. `options` are those of
     tributary.GradientExchange.
     """
 
-    def __init__(self, optimizer: torch.optim.Optimizer, communicator: Communicator, **options):
+    def __init__(self, optimizer: torch.optim.Optimizer, communicator: Communicator,
+                 schedule: Callable[[int], float] = lambda iteration: 1.0, **options):
         self.optimizer = optimizer
+        self._schedule = schedule
         self._size = communicator.size
         self._parameters = [one for one in self._all() if one.requires_grad]
         self._hands_over = options.get("synchrony") == "asp" or options.get("stale") == "drop"
@@ -89,13 +92,13 @@ class LooseOptimizer:
             hook.remove()
 
     @contextlib.contextmanager
-    def _share_of_rate(self, share: float) -> Iterator[None]:
+    def _rate_times(self, factor: float) -> Iterator[None]:
         """Ranks out of step make several sums of an iteration. An optimizer such as Adam, and a weight decay, take no
         smaller step of a smaller gradient."""
         groups = [group for group in self.optimizer.param_groups if "lr" in group]
         rates = [group["lr"] for group in groups]
         for group, rate in zip(groups, rates):
-            group["lr"] = rate * share
+            group["lr"] = rate * factor
         try:
             yield
         finally:
@@ -115,10 +118,10 @@ class LooseOptimizer:
         self.exchange.offer(layer, gradient.detach().contiguous().numpy())
         self._offered.add(layer)
 
-    def _apply(self, layer: int, values: memoryview, contributors: list[int]) -> None:
+    def _apply(self, layer: int, values: memoryview, contributors: list[int], iteration: int) -> None:
         parameter = self._parameters[layer]
         parameter.grad = torch.frombuffer(values, dtype=torch.float32).view_as(parameter).div_(len(contributors))
-        with self._share_of_rate(len(contributors) / self._size):
+        with self._rate_times(self._schedule(iteration) * len(contributors) / self._size):
             self.optimizer.step()  # of this one: no other has a gradient
         parameter.grad = None
         if self._hands_over and any(map(torch.is_tensor, self.optimizer.state[parameter].values())):

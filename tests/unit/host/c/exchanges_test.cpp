@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
 #include <atomic>
 #include <bit>
 #include <chrono>
@@ -34,7 +35,8 @@ using CExchange = std::unique_ptr<tributary_gradient_exchange, DestroyExchange>;
 struct CReplica {
   std::vector<float> parameters = std::vector<float>(2, 0.0F);
   std::vector<std::uint64_t> contributors;
-  int outcome = 0;  // of applying
+  std::uint64_t latest = 0;  // iteration
+  int outcome = 0;           // of applying
   std::atomic<int> waits = 0;
   bool gives_up = false;  // when it waits
 
@@ -43,6 +45,7 @@ struct CReplica {
     EXPECT_EQ(sum->count, exchanged_layers[sum->layer]);
     EXPECT_EQ(sum->contributor_count, std::popcount(sum->contributors[0]));
     own.parameters[sum->layer] += sum->values[sum->count - 1];
+    own.latest = std::max(own.latest, sum->iteration);
     own.contributors.push_back(sum->contributors[0]);
     return own.outcome;
   }
@@ -131,8 +134,36 @@ TEST_P(CExchanges, SumsHaveWhoIsSaidToBeInThem) {
     if (GetParam() == TRIBUTARY_BSP) {
       EXPECT_EQ(own.contributors, std::vector<std::uint64_t>(10, 7));
     }
+    EXPECT_EQ(own.latest, 4u);
     EXPECT_EQ(c_exchange_figure(exchange, "layers_contributed"), 10u);
     c_barrier(comm);  // it is the caller's again
+  });
+}
+
+TEST(CExchange, SumsSketches) {
+  run_c_world(2, [](tributary_comm* comm) {
+    CReplica own;
+    auto* made = reinterpret_cast<tributary_gradient_exchange*>(&own);
+    const auto create = [&](const tributary_sketch_options* sketch) {
+      return tributary_gradient_exchange_create_sketched(&made, comm, exchanged_layers, 2, nullptr,
+                                                         0, CReplica::apply, &own, nullptr, sketch);
+    };
+    tributary_sketch_options sketch = TRIBUTARY_SKETCH_DEFAULTS;
+    sketch.kind = 7;
+    EXPECT_EQ(create(&sketch), TRIBUTARY_INVALID_ARGUMENT);
+    EXPECT_THAT(tributary_last_error(), HasSubstr("no kind of sketches 7"));
+    EXPECT_EQ(made, nullptr);
+    ASSERT_EQ(create(nullptr), TRIBUTARY_SUCCESS) << tributary_last_error();
+    const CExchange exchange(made);
+    for (int i = 0; i < 5; ++i) {
+      ASSERT_EQ(c_iterate(exchange, 1), TRIBUTARY_SUCCESS) << tributary_last_error();
+    }
+    ASSERT_EQ(tributary_gradient_exchange_close(exchange.get()), TRIBUTARY_SUCCESS);
+    EXPECT_NEAR(own.parameters[0], 10, 0.1) << "where all are alike, a grid has each of them";
+    std::uint64_t bytes = 0;
+    ASSERT_EQ(tributary_comm_statistic(comm, "sketch_bytes", &bytes), TRIBUTARY_SUCCESS);
+    EXPECT_GE(bytes, 5 * (500u + 3u));
+    EXPECT_LT(bytes, 5 * 4 * 500u) << "that is what floats would be";
   });
 }
 

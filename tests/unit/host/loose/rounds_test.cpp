@@ -61,6 +61,21 @@ TEST(Rounds, BspGoesOnWithoutWhoHasClosed) {
   EXPECT_EQ(world.sums(), "0: 0");
 }
 
+TEST(Rounds, ASumIsOfTheLatestIterationInIt) {
+  World world(2, 1, ssp(1, 1));
+  world.enter(0, 0);
+  world.offer_all(0);
+  world.round();
+  EXPECT_EQ(world[1].sums().front().iteration, 0u);
+  world.enter(0, 1);
+  world.enter(1, 0);
+  world.offer_all(0);
+  world.offer_all(1);
+  world.round();
+  EXPECT_EQ(world.sums(), "0: 0 1");
+  EXPECT_EQ(world[1].sums().front().iteration, 1u);
+}
+
 TEST(Rounds, SspAddsUpWhatThereIs) {
   World world(3, 2, ssp(1, 2));
   world.enter(0, 0);

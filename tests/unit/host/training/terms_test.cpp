@@ -55,6 +55,19 @@ TEST(Terms, BspIsWithoutStaleness) {
   EXPECT_EQ(rule.proportion, 2u);
 }
 
+TEST(Terms, TellOfTheSketch) {
+  GradientExchangeOptions options;
+  EXPECT_FALSE(terms_of(options, Layers{4}, 4).sketch());
+  options.sketch = SketchOptions{SketchKind::quantiles, 4, Rounding::nearest, false, 1ull << 60};
+  const auto told = terms_of(options, Layers{4}, 4).sketch();
+  ASSERT_TRUE(told);
+  EXPECT_EQ(told->kind, SketchKind::quantiles);
+  EXPECT_EQ(told->bits, 4u);
+  EXPECT_EQ(told->rounding, Rounding::nearest);
+  EXPECT_FALSE(told->feedback);
+  EXPECT_EQ(told->seed, 1ull << 60);
+}
+
 TEST(Terms, AProportionIsAWholeNumberOfLayers) {
   GradientExchangeOptions options;
   options.synchrony = Synchrony::ssp;
