@@ -44,9 +44,10 @@ bool is_answer_to(const Message& message, const BlockShape& block) {
 }  // namespace
 
 CanaryEngine::CanaryEngine(const CanaryConfig& config, const engine::SwitchIdentity& self,
-                           PacketPool& pool)
+                           PacketPool& pool, Lane lane)
     : config_(config),
       self_(self),
+      lane_(lane),
       seed_(config.hash_seed != 0 ? config.hash_seed : draw_seed()),
       blocks_(config, self.ports, seed_),
       admission_(config_, blocks_),
@@ -68,7 +69,7 @@ void CanaryEngine::process(std::span<engine::Arrival> burst, Time now, engine::A
   };
   const auto handle_one = [&](const DescriptorTable::Place& place, engine::Arrival& arrival) {
     auto* block = blocks_.table.find_at(place);
-    if (block == nullptr || !continues(*block, arrival)) {
+    if (lane_ == Lane::off || block == nullptr || !continues(*block, arrival)) {
       return handle(arrival, current);
     }
     const auto& frame = arrival.frame;

@@ -30,7 +30,11 @@ class CanaryEngine final : public engine::Engine {
   // Bounds the work of one expire(), so that a flood of blocks cannot stall the core.
   static constexpr int expirations_max = 64;
 
-  CanaryEngine(const CanaryConfig& config, const engine::SwitchIdentity& self, PacketPool& pool);
+  // With the lane off, each packet takes the general path. Tests compare the two.
+  enum class Lane : bool { off, on };
+
+  CanaryEngine(const CanaryConfig& config, const engine::SwitchIdentity& self, PacketPool& pool,
+               Lane lane = Lane::on);
   CanaryEngine(const CanaryEngine&) = delete;
   CanaryEngine& operator=(const CanaryEngine&) = delete;
 
@@ -75,6 +79,7 @@ class CanaryEngine final : public engine::Engine {
 
   CanaryConfig config_;
   engine::SwitchIdentity self_;
+  Lane lane_;
   std::uint64_t seed_;
   BlockStore blocks_;
   Admission admission_;

@@ -4,52 +4,18 @@
 #include "protocols/flare/engine/lane.h"
 
 #include <algorithm>
-#include <cstring>
 #include <iterator>
 #include <optional>
 #include <random>
 
 #include "fixture.h"
 #include "protocols/flare/engine/protocol.h"
+#include "support/lane_pair.h"
 
 namespace tributary::flare {
 namespace {
 
-using Lane = FlareEngine::Lane;
-
 constexpr std::uint16_t workers_here = 4;
-
-engine::SwitchIdentity with_cores(unsigned cores) {
-  auto identity = self;
-  identity.cores = cores;
-  return identity;
-}
-
-// An engine, and what it decided of the last burst.
-struct Machine {
-  Machine(const FlareConfig& config, unsigned cores, Lane lane)
-      : engine(config, with_cores(cores), pool, lane), harness(engine, cores) {}
-
-  std::vector<PacketPtr> for_other_cores() {
-    auto all = harness.passed_on();
-    auto sums = harness.partial_sums();
-    std::move(sums.begin(), sums.end(), std::back_inserter(all));
-    return all;
-  }
-
-  HeapPacketPool pool{1024, 512};
-  FlareEngine engine;
-  test::EngineHarness harness;
-  std::vector<test::Sent> sent;
-};
-
-bool is_same(const Packet& a, const Packet& b) {
-  return a.length == b.length && a.ingress == b.ingress &&
-         std::memcmp(a.data(), b.data(), a.length) == 0;
-}
-bool is_same(const test::Sent& a, const test::Sent& b) {
-  return is_same(*a.packet, *b.packet) && a.port == b.port && a.received == b.received;
-}
 
 // Returns a root, or a switch below one; in one of two trees strangers are known by their address.
 TreeConfig tree_of(std::uint32_t seed) {
@@ -167,13 +133,11 @@ class Senders {
   std::uint64_t next_block_[workers_here] = {};
 };
 
-// Two engines that are given the same packets, one of which has the lane.
 class FlareLane : public testing::TestWithParam<std::uint32_t> {
  protected:
   void start(unsigned cores) {
     config.trees = {tree_of(GetParam())};
-    general.emplace(config, cores, Lane::off);
-    express.emplace(config, cores, Lane::on);
+    engines.emplace(config, self, cores);
     senders.emplace(config.trees[0], GetParam());
   }
 
@@ -183,34 +147,9 @@ class FlareLane : public testing::TestWithParam<std::uint32_t> {
     return engine::parse_frame(*packet).udp != nullptr ? std::move(packet) : nullptr;
   }
 
-  void expect_alike() {
-    ASSERT_EQ(general->sent.size(), express->sent.size());
-    for (std::size_t i = 0; i < general->sent.size(); ++i) {
-      ASSERT_TRUE(is_same(general->sent[i], express->sent[i])) << "packet " << i;
-    }
-    const auto others = general->for_other_cores();
-    const auto same = express->for_other_cores();
-    ASSERT_EQ(others.size(), same.size());
-    for (std::size_t i = 0; i < others.size(); ++i) {
-      ASSERT_TRUE(is_same(*others[i], *same[i])) << "packet " << i;
-    }
-    ASSERT_EQ(general->harness.ledger.drops, express->harness.ledger.drops);
-    ASSERT_EQ(general->harness.ledger.losses, express->harness.ledger.losses);
-    ASSERT_EQ(general->harness.ledger.absorbed, express->harness.ledger.absorbed);
-  }
-  void expect_figures_alike() {
-    for (const auto& figure : general->engine.figures()) {
-      EXPECT_EQ(express->harness.figure(figure.name), figure.value) << figure.name;
-    }
-    for (const auto& figure : general->engine.trees()[0].figures) {
-      EXPECT_EQ(figure_of(express->engine.trees()[0], figure.name), figure.value) << figure.name;
-    }
-  }
-
   FlareConfig config;
   HeapPacketPool pool{256, 512};
-  std::optional<Machine> general;
-  std::optional<Machine> express;
+  std::optional<test::LanePair<FlareEngine>> engines;
   std::optional<Senders> senders;
   Time now = Time{} + 1s;
 };
@@ -220,26 +159,18 @@ TEST_P(FlareLane, DecidesAsTheGeneralPath) {
   for (int i = 0; i < 3000; ++i) {
     now += senders->below(300) == 0 ? 200ms : 20us;
     std::vector<PacketPtr> burst;
-    std::vector<PacketPtr> same;
     for (auto left = 1 + senders->below(12); left > 0; --left) {
-      if (const auto packet = draw()) {
-        burst.push_back(general->pool.clone(*packet));
-        same.push_back(express->pool.clone(*packet));
-      }
+      burst.push_back(draw());
     }
-    general->sent = general->harness.process(std::move(burst), now);
-    express->sent = express->harness.process(std::move(same), now);
-    ASSERT_NO_FATAL_FAILURE(expect_alike()) << "burst " << i;
-    general->harness.expire(now);
-    express->harness.expire(now);
+    ASSERT_NO_FATAL_FAILURE(engines->process(burst, now)) << "burst " << i;
+    ASSERT_NO_FATAL_FAILURE(engines->expire(now)) << "burst " << i;
   }
-  expect_figures_alike();
+  engines->expect_figures_alike();
   // The packets were of all kinds.
-  EXPECT_GT(general->harness.figure("contributions_total"), 300u);
-  EXPECT_GT(general->harness.figure("sums_total"), 20u);
-  EXPECT_GT(general->harness.figure("duplicates_total"), 100u);
-  EXPECT_GT(general->harness.ledger.dropped(), 500u);
-  EXPECT_TRUE(express->harness.ledger.balanced());
+  EXPECT_GT(engines->figure("contributions_total"), 300u);
+  EXPECT_GT(engines->figure("sums_total"), 20u);
+  EXPECT_GT(engines->figure("duplicates_total"), 100u);
+  EXPECT_GT(engines->ledger().dropped(), 500u);
 }
 
 TEST_P(FlareLane, DecidesAsTheGeneralPathForOtherCores) {
@@ -250,18 +181,14 @@ TEST_P(FlareLane, DecidesAsTheGeneralPathForOtherCores) {
     if (packet == nullptr || !engine_kind.protocol.may_gather(engine::parse_frame(*packet))) {
       continue;
     }
-    general->sent = general->harness.gather(general->pool.clone(*packet), now);
-    express->sent = express->harness.gather(express->pool.clone(*packet), now);
-    ASSERT_NO_FATAL_FAILURE(expect_alike()) << "packet " << i;
-    general->harness.expire(now);
-    express->harness.expire(now);
-    ASSERT_NO_FATAL_FAILURE(expect_alike()) << "packet " << i;
+    ASSERT_NO_FATAL_FAILURE(engines->gather(*packet, now)) << "packet " << i;
+    ASSERT_NO_FATAL_FAILURE(engines->expire(now)) << "packet " << i;
   }
-  expect_figures_alike();
+  engines->expect_figures_alike();
   // Floats of 16 bits are for the owner, and are not drawn here.
   const bool goes_on = senders->type() != wire::ElementType::bf16;
-  EXPECT_EQ(general->harness.figure("passed_on_total") > 100, goes_on);
-  EXPECT_EQ(general->harness.figure("handed_over_sums_total") > 50,
+  EXPECT_EQ(engines->figure("passed_on_total") > 100, goes_on);
+  EXPECT_EQ(engines->figure("handed_over_sums_total") > 50,
             goes_on && !config.trees[0].reproducible);
 }
 INSTANTIATE_TEST_SUITE_P(Seeds, FlareLane, testing::Range(0u, 24u));
