@@ -147,8 +147,7 @@ class Feed:
 FEEDS = [Feed(), Feed(elements=32), Feed(elements=350), Feed(elements=2048), Feed(workers=2),
          Feed(workers=16), Feed(over_ipv6=True)]
 # Files of PANAMA have so many blocks: more than a switch remembers; those of NetReduce and Flare have a
-# ninth more.
-# They are compared with Canary with as many frames, which lie as far from the core.
+# tenth less. They are compared with Canary with about as many frames, which lie as far from the core.
 ENGINES_FEED = Feed(blocks=PANAMA_JOBS * PANAMA_COLLECTIVE * PANAMA_COLLECTIVES)
 
 
