@@ -25,13 +25,23 @@ class QuantileSteps final : public Steps {
                 std::uint32_t world_size, Scratch& scratch);
 
   std::optional<Step> next() override;
-  std::size_t bytes() const { return world_size_ * part_bytes(); }
+  std::size_t bytes() const { return bytes_of(count_, bits_, world_size_); }
+  // Returns the bytes of such an allreduce of so many elements.
+  static std::size_t bytes_of(std::size_t count, unsigned bits, std::uint32_t world_size) {
+    return world_size * part_bytes_of(count, bits);
+  }
 
  private:
   using Values = std::array<float, codes_max>;
 
-  std::size_t values_bytes() const { return (std::size_t{1} << bits_) * sizeof(float); }
-  std::size_t part_bytes() const { return values_bytes() + packed_bytes(count_, bits_); }
+  static std::size_t values_bytes_of(unsigned bits) {
+    return (std::size_t{1} << bits) * sizeof(float);
+  }
+  static std::size_t part_bytes_of(std::size_t count, unsigned bits) {
+    return values_bytes_of(bits) + packed_bytes(count, bits);
+  }
+  std::size_t values_bytes() const { return values_bytes_of(bits_); }
+  std::size_t part_bytes() const { return part_bytes_of(count_, bits_); }
   // Returns where the sketch of a rank is.
   std::byte* part(std::uint32_t rank) const {
     return scratch_.carried.data() + rank * part_bytes();

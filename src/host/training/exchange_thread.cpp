@@ -2,8 +2,8 @@
 // This part of an exchange is its thread, and the creation of the exchange.
 #include <algorithm>
 #include <array>
-#include <functional>
 #include <numeric>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -11,6 +11,7 @@
 #include "host/call.h"
 #include "host/safely.h"
 #include "host/sketch/check.h"
+#include "host/sketch/quantile_steps.h"
 #include "host/text.h"
 #include "host/thread.h"
 #include "host/training/batches.h"
@@ -37,16 +38,20 @@ Call from(std::uint32_t root, std::span<float> values) {
                  wire::ElementType::f32, wire::Operator::sum, root);
 }
 
-// Fails if layers, or parameters, are too long for a collective.
-Result<void> check_lengths(const std::vector<std::size_t>& layers, std::span<float> parameters,
-                           const std::function<Result<void>(const Call&)>& check) {
-  const auto all = std::accumulate(layers.begin(), layers.end(), std::size_t{0});
+// Returns the longest sum that there may be of layers. By quantiles all ranks get all sketches; on
+// a grid a sum is shorter than that of floats.
+Call longest_sum(const std::vector<std::size_t>& layers, const std::optional<SketchOptions>& sketch,
+                 std::uint32_t world_size) {
+  static float any = 0;
   const auto longest = *std::ranges::max_element(layers);
-  float any = 0;
-  const auto sums = std::max(longest, std::min(host::batch_elements, all));
-  return check(host::sum_of_floats(std::span(&any, sums))).and_then([&] {
-    return check(from(0, parameters));
-  });
+  if (sketch && sketch->kind == SketchKind::quantiles) {
+    return call_of(Collective::allreduce, &any, &any,
+                   host::sketch::QuantileSteps::bytes_of(longest, sketch->bits, world_size),
+                   wire::ElementType::i8, wire::Operator::bit_or);
+  }
+  const auto all = std::accumulate(layers.begin(), layers.end(), std::size_t{0});
+  return host::sum_of_floats(
+      std::span(&any, std::max(longest, std::min(host::batch_elements, all))));
 }
 
 }  // namespace
@@ -178,13 +183,13 @@ Result<GradientExchange> GradientExchange::over(Communicator& communicator,
         "all ranks exchange gradients of the same layers, and as many parameters: those of " +
             host::ranks_text(differing.ranks()) + " are not rank 0's");
   }
-  const auto check = [&](const Call& call) { return communicator.check_with_all(call); };
-  if (const auto sketch = terms.sketch()) {
-    if (auto checked = host::sketch::check(*sketch, communicator.world_size()); !checked) {
-      return tl::make_unexpected(checked.error());
-    }
-  }
-  if (auto checked = check_lengths(layers, parameters, check); !checked) {
+  const auto ranks = communicator.world_size();
+  const auto sketch = terms.sketch();
+  const auto checked =
+      (sketch ? host::sketch::check(*sketch, ranks) : Result<void>())
+          .and_then([&] { return communicator.check_with_all(longest_sum(layers, sketch, ranks)); })
+          .and_then([&] { return communicator.check_with_all(from(0, parameters)); });
+  if (!checked) {
     return tl::make_unexpected(checked.error());
   }
   auto row = communicator.timeline_row(host::rank_text(communicator.rank()) + " trains");

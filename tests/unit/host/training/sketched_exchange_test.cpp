@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "exchanges.h"
+#include "protocols/canary/host/blocks.h"
 
 namespace tributary::host::test {
 namespace {
@@ -128,6 +129,27 @@ TEST(SketchedExchange, EachLayerHasQuantilesOfItsOwn) {
                   ASSERT_TRUE(exchange.close());
                   EXPECT_EQ(own.parameters, (std::vector<float>{1.5F, 6000}));
                 });
+}
+
+// Each rank gets the sketches of all eight: twice the bytes of floats, which there is just room
+// for.
+TEST(SketchedExchange, LayersOfWhichThereIsNoRoomForAllSketchesAreRefused) {
+  const auto port = next_ports();
+  run_ranks(8, [port](std::uint32_t rank) {
+    auto setup = options_on_loopback(rank, 8, port);
+    setup.algorithm = "canary";
+    auto communicator = Communicator::create(setup);
+    ASSERT_TRUE(communicator) << communicator.error().message;
+    const auto bytes = std::size_t{Blocks::count_max} * communicator->payload_bytes_max();
+    GradientExchangeOptions options;
+    options.sketch = SketchOptions{.kind = SketchKind::quantiles};
+    const auto exchange = GradientExchange::create(
+        std::move(*communicator), {bytes * 3 / 16}, {}, [](const LayerSum&) {}, options);
+    ASSERT_FALSE(exchange);
+    EXPECT_EQ(exchange.error().code, Error::Code::invalid_argument);
+    EXPECT_NE(exchange.error().message.find("split"), std::string::npos)
+        << exchange.error().message;
+  });
 }
 
 TEST(SketchedExchange, BitsThatThereAreNotAreRefusedOnAllRanks) {
