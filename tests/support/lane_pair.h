@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstring>
 #include <iterator>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -16,7 +17,7 @@
 namespace tributary::test {
 
 inline bool is_same(const Packet& a, const Packet& b) {
-  return a.length == b.length && a.ingress == b.ingress &&
+  return a.length == b.length && a.ingress == b.ingress && a.over_ipv6 == b.over_ipv6 &&
          std::memcmp(a.data(), b.data(), a.length) == 0;
 }
 inline bool is_same(const Sent& a, const Sent& b) {
@@ -55,9 +56,20 @@ class LanePair {
     for (const auto& figure : general.engine.figures()) {
       EXPECT_EQ(express.harness.figure(figure.name), figure.value) << figure.name;
     }
+    const auto trees = general.engine.trees();
+    const auto of_express = express.engine.trees();
+    for (std::size_t i = 0; i < trees.size(); ++i) {
+      for (const auto& figure : trees[i].figures) {
+        EXPECT_EQ(figure_of(of_express[i], figure.name), figure.value) << figure.name;
+      }
+    }
     EXPECT_TRUE(express.harness.ledger.balanced());
   }
   std::uint64_t figure(std::string_view name) const { return general.harness.figure(name); }
+  // Returns a figure of the first tree.
+  std::uint64_t tree_figure(std::string_view name) const {
+    return figure_of(general.engine.trees().front(), name);
+  }
   const Ledger& ledger() const { return general.harness.ledger; }
 
  private:
@@ -108,6 +120,11 @@ class LanePair {
     ASSERT_EQ(general.harness.ledger.drops, express.harness.ledger.drops);
     ASSERT_EQ(general.harness.ledger.losses, express.harness.ledger.losses);
     ASSERT_EQ(general.harness.ledger.absorbed, express.harness.ledger.absorbed);
+    const auto trees = general.engine.trees();
+    const auto of_express = express.engine.trees();
+    for (std::size_t i = 0; i < trees.size(); ++i) {
+      ASSERT_EQ(trees[i].used, of_express[i].used) << "tree " << i;
+    }
   }
 
   Machine general;

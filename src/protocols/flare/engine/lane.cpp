@@ -16,6 +16,8 @@ constexpr auto common = [] {
   words.cover(offsetof(wire::FlareHeader, job), offsetof(wire::FlareHeader, contributions));
   // Run, block, flags with the version, kind, type, operator and elements are between these.
   words.cover(offsetof(wire::FlareHeader, workers), offsetof(wire::FlareHeader, fingerprint));
+  // A slot has this once somebody in it has sent again.
+  words.leave_out(offsetof(wire::FlareHeader, flags), wire::FlareHeader::retransmission_bit);
   return words;
 }();
 static_assert(decltype(common)::bytes <= sizeof(wire::FlareHeader));
@@ -29,7 +31,8 @@ bool repeats(const wire::FlareHeader& next, const wire::FlareHeader& first) {
 bool joins(const engine::Arrival& arrival, const Tree& tree, const Slot& slot) {
   const auto& frame = arrival.frame;
   const auto& header = *reinterpret_cast<const wire::FlareHeader*>(frame.payload.data());
-  if (!slot.adds_up() || !repeats(header, slot.header) || wire::is_handler(header.op)) {
+  if (!slot.adds_up() || !repeats(header, slot.header) || header.retransmission() ||
+      wire::is_handler(header.op)) {
     return false;
   }
   const auto elements = frame.payload.subspan(sizeof header);

@@ -15,7 +15,7 @@ namespace tributary::flare {
 bool joins(const engine::Arrival& arrival, const Tree& tree, const Slot& slot);
 
 // Returns whether `next` says the same of its block as the header that the slot got from the first
-// contribution, and was not sent before: it differs only in who sent it, and in what he adds.
+// contribution: it differs only in who sent it, in what he adds, and in whether he did so before.
 bool repeats(const wire::FlareHeader& next, const wire::FlareHeader& first);
 
 }  // namespace tributary::flare

@@ -14,7 +14,7 @@
 namespace tributary::flare {
 
 // This stands before the elements of a partial sum on its way to the core that owns its block.
-struct PartialSum {
+struct [[gnu::packed]] PartialSum {
   wire::FlareHeader header;    // what is common to all, and the sums of what is not; not sealed
   std::uint64_t children = 0;  // whose contributions are in it, by index
   std::uint64_t order = 0;     // Tree::order() of the tree that has these indices

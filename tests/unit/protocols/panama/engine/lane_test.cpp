@@ -7,30 +7,13 @@
 #include <random>
 
 #include "fixture.h"
+#include "support/lane_pair.h"
 
 namespace tributary::panama {
 namespace {
 
-using Lane = PanamaEngine::Lane;
-
 constexpr std::uint16_t workers_here = 4;
 constexpr std::uint32_t packet_memory = 16;
-
-// An engine, and what it decided of the last burst.
-struct Machine {
-  Machine(const PanamaConfig& config, Lane lane) : engine(config, self, pool, lane) {}
-
-  HeapPacketPool pool{1024, 512};
-  PanamaEngine engine;
-  test::EngineHarness harness{engine};
-  std::vector<test::Sent> sent;
-};
-
-bool is_same(const test::Sent& a, const test::Sent& b) {
-  return a.packet->length == b.packet->length && a.packet->ingress == b.packet->ingress &&
-         a.port == b.port && a.received == b.received && a.towards == b.towards &&
-         std::memcmp(a.packet->data(), b.packet->data(), a.packet->length) == 0;
-}
 
 // Returns a root, a switch below one, or a switch whose sums may lack a worker; in one of two trees
 // strangers are known by their address.
@@ -164,49 +147,28 @@ TEST_P(PanamaLane, DecidesAsTheGeneralPath) {
   config.packet_memory = packet_memory;
   config.trees = {tree_of(GetParam())};
   HeapPacketPool pool(256, 512);
-  Machine general(config, Lane::off);
-  Machine express(config, Lane::on);
+  test::LanePair<PanamaEngine> engines(config, self);
   Senders senders(config.trees[0], GetParam());
   auto now = Time{} + 1s;
   for (int i = 0; i < 3000; ++i) {
     now += senders.below(300) == 0 ? 200ms : 20us;
     std::vector<PacketPtr> burst;
-    std::vector<PacketPtr> same;
     for (auto left = 1 + senders.below(12); left > 0; --left) {
       auto packet = senders.next(pool);
       // The protocol claims no others.
-      if (const auto frame = engine::parse_frame(*packet); frame.udp != nullptr) {
-        burst.push_back(general.pool.clone(*packet));
-        same.push_back(express.pool.clone(*packet));
+      if (engine::parse_frame(*packet).udp != nullptr) {
+        burst.push_back(std::move(packet));
       }
     }
-    general.sent = general.harness.process(std::move(burst), now);
-    express.sent = express.harness.process(std::move(same), now);
-    ASSERT_EQ(general.sent.size(), express.sent.size()) << "burst " << i;
-    for (std::size_t k = 0; k < general.sent.size(); ++k) {
-      ASSERT_TRUE(is_same(general.sent[k], express.sent[k])) << "burst " << i << " packet " << k;
-    }
-    ASSERT_EQ(general.harness.ledger.drops, express.harness.ledger.drops) << "burst " << i;
-    ASSERT_EQ(general.harness.ledger.losses, express.harness.ledger.losses) << "burst " << i;
-    ASSERT_EQ(general.harness.ledger.absorbed, express.harness.ledger.absorbed) << "burst " << i;
-    ASSERT_EQ(general.engine.trees()[0].used, express.engine.trees()[0].used) << "burst " << i;
-    general.harness.expire(now);
-    express.harness.expire(now);
+    ASSERT_NO_FATAL_FAILURE(engines.process(burst, now)) << "burst " << i;
+    ASSERT_NO_FATAL_FAILURE(engines.expire(now)) << "burst " << i;
   }
-  for (const auto& figure : general.engine.figures()) {
-    EXPECT_EQ(express.harness.figure(figure.name), figure.value) << figure.name;
-  }
-  const auto tree = general.engine.trees()[0];
-  const auto other = express.engine.trees()[0];
-  for (const auto& figure : tree.figures) {
-    EXPECT_EQ(figure_of(other, figure.name), figure.value) << figure.name;
-  }
+  engines.expect_figures_alike();
   // The packets were of all kinds.
-  EXPECT_GT(figure_of(tree, "contributions_total"), 300u);
-  EXPECT_GT(general.harness.figure("sums_total"), 50u);
-  EXPECT_GT(figure_of(tree, "duplicates_total"), 100u);
-  EXPECT_GT(general.harness.ledger.dropped(), 500u);
-  EXPECT_TRUE(express.harness.ledger.balanced());
+  EXPECT_GT(engines.tree_figure("contributions_total"), 300u);
+  EXPECT_GT(engines.figure("sums_total"), 50u);
+  EXPECT_GT(engines.tree_figure("duplicates_total"), 100u);
+  EXPECT_GT(engines.ledger().dropped(), 500u);
 }
 INSTANTIATE_TEST_SUITE_P(Seeds, PanamaLane, testing::Range(0u, 24u));
 
