@@ -19,6 +19,7 @@ Classifier::Classifier(const engine::Settings& on) {
     assert(protocol.ethertype != wire::ethertype::ipv4);
     const auto bit = static_cast<Rows>(1u << row);
     claims_any_ = true;
+    by_udp_port_.resize(0x10000);
     confirms_[row] = protocol.confirms;
     for (std::uint32_t port = protocol.udp_ports.first; port <= protocol.udp_ports.last; ++port) {
       by_udp_port_[port] |= bit;

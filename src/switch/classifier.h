@@ -25,6 +25,9 @@ class Classifier {
   // Returns the protocol's row, counted from one, or 0 if none claims the frame. The frame has an
   // Ethernet header.
   std::uint8_t claim_on(const engine::Frame& frame) const {
+    if (!claims_any_) {
+      return 0;
+    }
     unsigned rows = frame.udp != nullptr ? by_udp_port_[frame.udp->destination_port.value()]
                                          : by_ethertype(frame.ethernet->type.value());
     for (; rows != 0; rows &= rows - 1) {
@@ -70,7 +73,7 @@ class Classifier {
 
   void claim_ethertype(std::uint16_t number, Rows rows);
 
-  std::vector<Rows> by_udp_port_ = std::vector<Rows>(0x10000);
+  std::vector<Rows> by_udp_port_;      // empty where no protocol is on
   std::vector<EtherType> ethertypes_;  // that some protocol goes by
   bool claims_any_ = false;            // some protocol is on
   std::array<bool (*)(const engine::Frame&), protocols_max> confirms_{};  // by row
