@@ -46,6 +46,7 @@ GradientExchange::State::State(Communicator& over, const std::vector<std::size_t
       gradients_(begins_.back()),
       sketch_(terms.sketch()),
       kept_(sketch_ && sketch_->feedback ? begins_.back() : 0),
+      sketches_(layers.size()),
       rounds_(communicator.rank(), communicator.world_size(), layers.size(), terms.rule()),
       colayers_(layers) {}
 

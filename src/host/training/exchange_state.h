@@ -103,6 +103,7 @@ struct GradientExchange::State {
   std::vector<float> scratch_;    // parameters that are for others
   const std::optional<SketchOptions> sketch_;
   std::vector<float> kept_;  // what sketches rounded off this rank's gradients; the thread's
+  std::vector<std::uint64_t> sketches_;  // that began with each layer; the thread's
 
   std::mutex mutex_;
   std::condition_variable turn_;     // wakes the thread, which may be due

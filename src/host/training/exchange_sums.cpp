@@ -51,11 +51,11 @@ Result<void> GradientExchange::State::add_up(Batch& batch) {
 }
 
 // A batch has a sketch of its own, as another one has other layers: what is kept back is kept here.
-// What a rank draws follows from the seed, and from which sum of which layer it is.
+// What a rank draws follows from the seed, and from how many sketches began with that layer before.
 Result<void> GradientExchange::State::add_up_sketched(Batch& batch) {
-  const auto& first_sum = batch.sums.front();
+  const auto layer = batch.sums.front().layer;
   auto options = *sketch_;
-  options.seed = mixed(mixed(options.seed ^ first_sum.iteration) ^ first_sum.layer);
+  options.seed = mixed(mixed(options.seed ^ sketches_[layer]++) ^ layer);
   GradientSketch sketch(batch.values.size(), options);
   for_own(batch, [&](std::size_t first, std::span<float> kept) {
     const auto own = std::span(batch.values).subspan(first, kept.size());

@@ -2,7 +2,6 @@
 // This part of an exchange is its thread, and the creation of the exchange.
 #include <algorithm>
 #include <array>
-#include <numeric>
 #include <optional>
 #include <span>
 #include <utility>
@@ -38,20 +37,21 @@ Call from(std::uint32_t root, std::span<float> values) {
                  wire::ElementType::f32, wire::Operator::sum, root);
 }
 
-// Returns the longest sum that there may be of layers. By quantiles all ranks get all sketches; on
-// a grid a sum is shorter than that of floats.
-Call longest_sum(const std::vector<std::size_t>& layers, const std::optional<SketchOptions>& sketch,
-                 std::uint32_t world_size) {
-  static float any = 0;
-  const auto longest = *std::ranges::max_element(layers);
-  if (sketch && sketch->kind == SketchKind::quantiles) {
-    return call_of(Collective::allreduce, &any, &any,
-                   host::sketch::QuantileSteps::bytes_of(longest, sketch->bits, world_size),
-                   wire::ElementType::i8, wire::Operator::bit_or);
+// Fails if a sum of these layers is too long for a collective: batches of several are not. On a
+// grid it has fewer bytes than that of floats; by quantiles all ranks get all sketches.
+Result<void> check_lengths(const Communicator& communicator, const std::vector<std::size_t>& layers,
+                           const std::optional<SketchOptions>& sketch,
+                           Result<void> (Communicator::*check)(const Call&) const) {
+  float any = 0;
+  const auto longest = std::max(*std::ranges::max_element(layers), host::batch_elements);
+  const auto floats = (communicator.*check)(host::sum_of_floats(std::span(&any, longest)));
+  if (!floats || !sketch || sketch->kind != SketchKind::quantiles) {
+    return floats;
   }
-  const auto all = std::accumulate(layers.begin(), layers.end(), std::size_t{0});
-  return host::sum_of_floats(
-      std::span(&any, std::max(longest, std::min(host::batch_elements, all))));
+  const auto bytes =
+      host::sketch::QuantileSteps::bytes_of(longest, sketch->bits, communicator.world_size());
+  return (communicator.*check)(call_of(Collective::allreduce, &any, &any, bytes,
+                                       wire::ElementType::i8, wire::Operator::bit_or));
 }
 
 }  // namespace
@@ -183,11 +183,12 @@ Result<GradientExchange> GradientExchange::over(Communicator& communicator,
         "all ranks exchange gradients of the same layers, and as many parameters: those of " +
             host::ranks_text(differing.ranks()) + " are not rank 0's");
   }
-  const auto ranks = communicator.world_size();
   const auto sketch = terms.sketch();
   const auto checked =
-      (sketch ? host::sketch::check(*sketch, ranks) : Result<void>())
-          .and_then([&] { return communicator.check_with_all(longest_sum(layers, sketch, ranks)); })
+      (sketch ? host::sketch::check(*sketch, communicator.world_size()) : Result<void>())
+          .and_then([&] {
+            return check_lengths(communicator, layers, sketch, &Communicator::check_with_all);
+          })
           .and_then([&] { return communicator.check_with_all(from(0, parameters)); });
   if (!checked) {
     return tl::make_unexpected(checked.error());
