@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <iterator>
 #include <string_view>
@@ -13,6 +15,7 @@
 #include "engine/engine.h"
 #include "packet/pool.h"
 #include "support/engine_harness.h"
+#include "wire/ethernet.h"
 
 namespace tributary::test {
 
@@ -23,6 +26,22 @@ inline bool is_same(const Packet& a, const Packet& b) {
 inline bool is_same(const Sent& a, const Sent& b) {
   return is_same(*a.packet, *b.packet) && a.port == b.port && a.received == b.received &&
          a.towards == b.towards;
+}
+
+// Changes a bit of a frame, mostly in the first `headers` bytes behind its Ethernet header, and
+// seals it again or not; or shortens it. `below` draws a number below the one that it is given.
+template <typename Below, typename Reseal>
+void spoil(Packet& packet, std::size_t headers, Below below, Reseal reseal) {
+  constexpr std::uint32_t ethernet = sizeof(wire::EthernetHeader);
+  const auto looked_at = std::min(packet.length - ethernet, static_cast<std::uint32_t>(headers));
+  const auto at = below(4) == 0 ? below(packet.length) : ethernet + below(looked_at);
+  packet.data()[at] ^= std::byte(1u << below(8));
+  if (below(3) != 0) {
+    reseal(packet);
+  }
+  if (below(20) == 0) {
+    packet.length -= below(packet.length);
+  }
 }
 
 // Two engines that are given the same packets, one of which has a lane for those that are expected.

@@ -51,7 +51,8 @@ class Senders {
     auto packet = test::make_canary(pool, spec, payload);
     packet->over_ipv6 = below(60) == 0;
     if (below(8) == 0) {
-      spoil(*packet);
+      test::spoil(
+          *packet, 96, [this](std::uint32_t limit) { return below(limit); }, test::reseal);
     }
     return packet;
   }
@@ -90,20 +91,6 @@ class Senders {
         return void(spec.fingerprint += below(3));
       default:
         return;
-    }
-  }
-
-  // Changes a bit of the packet, mostly in the headers, or the length of the packet.
-  void spoil(Packet& packet) {
-    constexpr std::uint32_t ethernet = sizeof(wire::EthernetHeader);
-    const auto headers = std::min<std::uint32_t>(packet.length, 110);
-    const auto at = below(4) == 0 ? below(packet.length) : ethernet + below(headers - ethernet);
-    packet.data()[at] ^= std::byte(1u << below(8));
-    if (below(3) != 0) {
-      test::reseal(packet);
-    }
-    if (below(20) == 0) {
-      packet.length -= below(packet.length - ethernet);
     }
   }
 

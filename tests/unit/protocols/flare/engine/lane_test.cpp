@@ -71,7 +71,9 @@ class Senders {
       test::reseal_flare(*packet);
     }
     if (below(8) == 0) {
-      spoil(*packet);
+      test::spoil(
+          *packet, sizeof(Headers) - sizeof(wire::EthernetHeader),
+          [this](std::uint32_t limit) { return below(limit); }, test::reseal_flare);
     }
     return packet;
   }
@@ -110,19 +112,6 @@ class Senders {
     if (tree_.parent && below(12) == 0) {  // the switch above answers
       spec = as_result(spec);
       spec.fingerprint = below(2);
-    }
-  }
-
-  // Changes a bit of the packet, mostly in the headers, or the length of the headers.
-  void spoil(Packet& packet) {
-    const auto at = below(4) == 0 ? below(packet.length)
-                                  : sizeof(wire::EthernetHeader) + below(sizeof(Headers) - 14);
-    packet.data()[at] ^= std::byte(1u << below(8));
-    if (below(3) != 0) {
-      test::reseal_flare(packet);
-    }
-    if (below(20) == 0) {
-      packet.length -= below(packet.length);
     }
   }
 

@@ -70,7 +70,9 @@ class Senders {
       wire::reseal(header);
     }
     if (below(8) == 0) {
-      spoil(*packet);
+      test::spoil(
+          *packet, sizeof(Headers) - sizeof(wire::EthernetHeader),
+          [this](std::uint32_t limit) { return below(limit); }, test::reseal_panama);
     }
     return packet;
   }
@@ -116,19 +118,6 @@ class Senders {
     if (tree_.parent && below(12) == 0) {
       spec = as_result(spec);
       spec.fingerprint = below(2);
-    }
-  }
-
-  // Changes a bit of the packet, mostly in the headers, or the length of the headers.
-  void spoil(Packet& packet) {
-    const auto at = below(4) == 0 ? below(packet.length)
-                                  : sizeof(wire::EthernetHeader) + below(sizeof(Headers) - 14);
-    packet.data()[at] ^= std::byte(1u << below(8));
-    if (below(3) != 0) {
-      test::reseal_panama(packet);
-    }
-    if (below(20) == 0) {
-      packet.length -= below(packet.length);
     }
   }
 
