@@ -256,11 +256,10 @@ void add_gradient_exchange(py::module_& module) {
       "'asp'.\n\n"
       "All ranks make it, with the same layers (the elements of each), and have the communicator "
       "back when it is closed. apply(layer, values, contributors, iteration) is called for each "
-      "sum, "
-      "the same ones in the same order on all ranks, within enter() and close(): the values are "
-      "float32, the contributors the ranks that are in it, each once, and the iteration that of "
-      "their gradients, the latest if they are of several. `parameters` is the float32 memory of "
-      "everything that apply changes; asp and stale='drop' need it. With fewer than 32 bits the "
+      "sum, the same ones in the same order on all ranks, within enter() and close(): the values "
+      "are float32, the contributors the ranks that are in it, each once, and the iteration that "
+      "of their gradients, the latest if they are of several. `parameters` is the float32 memory "
+      "of everything that apply changes; asp and stale='drop' need it. With fewer than 32 bits the "
       "sums are of sketches of the gradients, as in Sketch.")
       .def(py::init([](const Communicator& communicator, std::vector<std::size_t> layers,
                        py::object apply, const py::object& parameters, const std::string& synchrony,

@@ -2,6 +2,7 @@
 // This part of an exchange is its thread, and the creation of the exchange.
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <optional>
 #include <span>
 #include <utility>
@@ -37,21 +38,25 @@ Call from(std::uint32_t root, std::span<float> values) {
                  wire::ElementType::f32, wire::Operator::sum, root);
 }
 
-// Fails if a sum of these layers is too long for a collective: batches of several are not. On a
-// grid it has fewer bytes than that of floats; by quantiles all ranks get all sketches.
-Result<void> check_lengths(const Communicator& communicator, const std::vector<std::size_t>& layers,
-                           const std::optional<SketchOptions>& sketch,
-                           Result<void> (Communicator::*check)(const Call&) const) {
-  float any = 0;
-  const auto longest = std::max(*std::ranges::max_element(layers), host::batch_elements);
-  const auto floats = (communicator.*check)(host::sum_of_floats(std::span(&any, longest)));
-  if (!floats || !sketch || sketch->kind != SketchKind::quantiles) {
-    return floats;
+// Fails if a sum of these layers is too long for a collective. On a grid it has fewer bytes than
+// one of as many floats; by quantiles, where each layer goes by itself, all ranks get all sketches.
+Result<void> check_lengths(const std::vector<std::size_t>& layers,
+                           const std::optional<SketchOptions>& sketch, std::uint32_t world_size,
+                           const std::function<Result<void>(const Call&)>& check) {
+  std::size_t all = 0;
+  for (const auto elements : layers) {
+    all += host::room_of(elements, sketch);
   }
-  const auto bytes =
-      host::sketch::QuantileSteps::bytes_of(longest, sketch->bits, communicator.world_size());
-  return (communicator.*check)(call_of(Collective::allreduce, &any, &any, bytes,
-                                       wire::ElementType::i8, wire::Operator::bit_or));
+  const auto longest = *std::ranges::max_element(layers);
+  float any = 0;
+  const auto sums = std::max(longest, std::min(host::batch_elements, all));
+  auto checked = check(host::sum_of_floats(std::span(&any, sums)));
+  if (!checked || !sketch || sketch->kind != SketchKind::quantiles) {
+    return checked;
+  }
+  const auto bytes = host::sketch::QuantileSteps::bytes_of(longest, sketch->bits, world_size);
+  return check(call_of(Collective::allreduce, &any, &any, bytes, wire::ElementType::i8,
+                       wire::Operator::bit_or));
 }
 
 }  // namespace
@@ -184,12 +189,11 @@ Result<GradientExchange> GradientExchange::over(Communicator& communicator,
             host::ranks_text(differing.ranks()) + " are not rank 0's");
   }
   const auto sketch = terms.sketch();
-  const auto checked =
-      (sketch ? host::sketch::check(*sketch, communicator.world_size()) : Result<void>())
-          .and_then([&] {
-            return check_lengths(communicator, layers, sketch, &Communicator::check_with_all);
-          })
-          .and_then([&] { return communicator.check_with_all(from(0, parameters)); });
+  const auto ranks = communicator.world_size();
+  const auto check = [&](const Call& call) { return communicator.check_with_all(call); };
+  const auto checked = (sketch ? host::sketch::check(*sketch, ranks) : Result<void>())
+                           .and_then([&] { return check_lengths(layers, sketch, ranks, check); })
+                           .and_then([&] { return check(from(0, parameters)); });
   if (!checked) {
     return tl::make_unexpected(checked.error());
   }
