@@ -70,8 +70,7 @@ def add_hook(parallel: DistributedDataParallel, options) -> None:
         parallel.register_comm_hook(None, compress_bf16)
     elif options.hook == "sketch":
         from tributary.torch import sketch_hook
-        hook = sketch_hook(bits=8 if options.bits is None else options.bits, low_rank=options.low_rank,
-                           rounding=options.rounding or "stochastic")
+        hook = sketch_hook(bits=options.bits, low_rank=options.low_rank, rounding=options.rounding)
         parallel.register_comm_hook(None, hook if options.sketched == 100 else in_some_steps(hook, options.sketched))
 
 
@@ -95,7 +94,7 @@ def step_by_step(model: nn.Module, options):
     from tributary.torch import loose_optimizer
     adam = torch.optim.Adam(model.parameters(), lr=options.learning_rate)
     return model, loose_optimizer(adam, synchrony=options.loose, staleness=options.staleness,
-                                  bits=32 if options.bits is None else options.bits, rounding=options.rounding or "stochastic")
+                                  bits=options.bits, rounding=options.rounding)
 
 
 def tell(model: nn.Module, steps: list[float], losses: list[float], unseen, options) -> None:
@@ -149,8 +148,7 @@ def main() -> None:
                         help="by which gradients go as fewer bytes")
     parser.add_argument("--bits", type=int, help="of --hook sketch (default: 8), or of the gradients of --loose "
                         "(default: 32)")
-    parser.add_argument("--rounding", choices=["stochastic", "nearest"],
-                        help="to --bits (default: stochastic)")
+    parser.add_argument("--rounding", choices=["stochastic", "nearest"], help="to --bits (default: stochastic)")
     parser.add_argument("--low-rank", type=int, default=0, help="of --hook sketch")
     parser.add_argument("--sketched", type=int, default=100, metavar="PERCENT", help="of the steps, by --hook sketch")
     parser.add_argument("--loose", choices=["none", "bsp", "ssp"], default="none",
@@ -173,6 +171,9 @@ def main() -> None:
         parser.error("--bits is of --hook sketch, or of --loose")
     if options.rounding and options.hook != "sketch" and options.bits is None:
         parser.error("--rounding goes with --hook sketch, or with --bits")
+    options.rounding = options.rounding or "stochastic"
+    if options.bits is None:
+        options.bits = 8 if options.hook == "sketch" else 32
     if not 0 <= options.sketched <= 100:
         parser.error(f"--sketched {options.sketched}: give 0 to 100 percent of the steps")
     if options.no_sync and (options.hook, options.loose) != ("none", "none"):
