@@ -24,13 +24,19 @@ std::string names_of(const host::HostProtocol& protocol) {
   return names;
 }
 
-std::string meaning_of(const host::HostProtocol& protocol, const host::Parameter& parameter) {
-  return names_of(protocol) + ": " + std::string(parameter.help);
+std::string meaning_of(const host::Parameter& parameter) {
+  std::string protocols;
+  for (const auto* protocol : host::protocols()) {
+    if (host::has_parameter(*protocol, parameter.name)) {
+      protocols += (protocols.empty() ? "" : ", ") + names_of(*protocol);
+    }
+  }
+  return protocols + ": " + std::string(parameter.help);
 }
 
 // Returns the help without the marks of Markdown.
-std::string help_of(const host::HostProtocol& protocol, const host::Parameter& parameter) {
-  auto text = meaning_of(protocol, parameter);
+std::string help_of(const host::Parameter& parameter) {
+  auto text = meaning_of(parameter);
   if (const auto wanted = host::wanted(parameter); !wanted.empty()) {
     text += "; " + wanted;
   }
@@ -41,8 +47,7 @@ std::string help_of(const host::HostProtocol& protocol, const host::Parameter& p
   return text;
 }
 
-void declare(CLI::App& app, const host::HostProtocol& protocol, const host::Parameter& parameter,
-             CommunicatorOptions& out) {
+void declare(CLI::App& app, const host::Parameter& parameter, CommunicatorOptions& out) {
   const std::string name(parameter.option);
   const auto take = [&parameter, &out, name](const std::string& text) {
     if (!host::is_valid(parameter, text)) {
@@ -50,30 +55,28 @@ void declare(CLI::App& app, const host::HostProtocol& protocol, const host::Para
     }
     out.set(std::string(parameter.name), text);
   };
-  auto* option = app.add_option_function<std::string>(name, take, help_of(protocol, parameter));
+  auto* option = app.add_option_function<std::string>(name, take, help_of(parameter));
   if (parameter.kind == host::Parameter::Kind::list) {
     option->expected(CLI::detail::expected_max_vector_size)->join(',');
   }
 }
 
-std::string row_of(const host::HostProtocol& protocol, const host::Parameter& parameter) {
+std::string row_of(const host::Parameter& parameter) {
   const std::string cells[] = {"`" + std::string(parameter.name) + "`",
                                "`" + host::variable_of(parameter) + "`",
                                host::wanted(parameter),
                                std::string(parameter.otherwise),
                                parameter.agreed ? "yes" : "",
-                               meaning_of(protocol, parameter)};
+                               meaning_of(parameter)};
   return apps::table_line(cells);
 }
 
 }  // namespace
 
 void declare_parameters(CLI::App& app, CommunicatorOptions& out) {
-  for (const auto* protocol : host::protocols()) {
-    for (const auto& parameter : protocol->parameters) {
-      if (!parameter.option.empty()) {
-        declare(app, *protocol, parameter, out);
-      }
+  for (const auto* parameter : host::protocol_parameters()) {
+    if (!parameter->option.empty()) {
+      declare(app, *parameter, out);
     }
   }
 }
@@ -82,10 +85,8 @@ std::string reference_text() {
   std::string text =
       "## parameters of protocols\n\n"
       "| parameter | variable | values | default | alike | meaning |\n|---|---|---|---|---|---|\n";
-  for (const auto* protocol : host::protocols()) {
-    for (const auto& parameter : protocol->parameters) {
-      text += row_of(*protocol, parameter);
-    }
+  for (const auto* parameter : host::protocol_parameters()) {
+    text += row_of(*parameter);
   }
   return text;
 }

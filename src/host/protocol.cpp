@@ -31,13 +31,26 @@ std::vector<const Parameter*> own_parameters() {
   return own;
 }
 
-std::vector<const Parameter*> all_parameters() {
-  auto all = own_parameters();
+bool has_parameter(const HostProtocol& protocol, std::string_view name) {
+  return std::ranges::find(protocol.parameters, name, &Parameter::name) !=
+         protocol.parameters.end();
+}
+
+std::vector<const Parameter*> protocol_parameters() {
+  std::vector<const Parameter*> all;
   for (const auto* protocol : protocols()) {
     for (const auto& parameter : protocol->parameters) {
-      all.push_back(&parameter);
+      if (std::ranges::find(all, parameter.name, &Parameter::name) == all.end()) {
+        all.push_back(&parameter);
+      }
     }
   }
+  return all;
+}
+
+std::vector<const Parameter*> all_parameters() {
+  auto all = own_parameters();
+  std::ranges::copy(protocol_parameters(), std::back_inserter(all));
   return all;
 }
 

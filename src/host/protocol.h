@@ -110,6 +110,9 @@ inline constexpr std::string_view automatic_algorithm = "auto";
 // The algorithm of the hosts alone, over TCP, which belongs to no protocol.
 inline constexpr std::string_view ring_algorithm = "ring";
 
+bool has_parameter(const HostProtocol& protocol, std::string_view name);
+// Returns the parameters of all protocols. One that several have is there once.
+std::vector<const Parameter*> protocol_parameters();
 // Returns the library's own parameters.
 std::vector<const Parameter*> own_parameters();
 // Returns the parameters of all protocols, and the library's own.

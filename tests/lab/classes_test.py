@@ -6,6 +6,7 @@ import time
 import unittest
 
 import support
+from panama_job import job
 
 CS1_TOS = 8 << 2
 CLASSES = ('switch.class=[{name="bulk", dscp="cs1", weight=3}, {name="sums", dscp="cs4"}, '
@@ -54,6 +55,18 @@ class Classes(unittest.TestCase):
         self.assertEqual(support.wrong(document), 0)
         support.assert_switches_reduce(self, document)
         after = self.counts(lab, "tx_packets_total")
+        self.assertGreater(after["sums"] - before["sums"], 300)
+        self.assertEqual(after["bulk"], before["bulk"])
+        lab.assert_balanced(self)
+
+    def test_contributions_sums_and_results_of_flare_have_the_class_that_ranks_ask_for(self):
+        lab = self.lab(*LINE, "--set", "switch.flare.working_memory=8192")
+        with job(lab, "--algorithm", "flare"):
+            before = self.counts(lab, "tx_packets_total")
+            document = lab.reduce("-b", "256K", "-e", "256K", "-n", "2", "--algorithm", "flare", "--fallback", "error",
+                                  "--dscp", "32")
+            after = self.counts(lab, "tx_packets_total")
+        self.assertEqual(support.wrong(document), 0)
         self.assertGreater(after["sums"] - before["sums"], 300)
         self.assertEqual(after["bulk"], before["bulk"])
         lab.assert_balanced(self)

@@ -117,16 +117,13 @@ std::string idle_variables(const std::vector<std::string>& names,
     return "";  // the ring is asked for to compare, with the same environment
   }
   std::vector<std::string> idle;
-  for (const auto* protocol : protocols()) {
-    // The default one has a part in what others leave to it.
-    if (protocol == chosen || protocol->by_default) {
-      continue;
-    }
-    for (const auto& parameter : protocol->parameters) {
-      if (options.parameters.contains(parameter.name) &&
-          std::ranges::binary_search(names, variable_of(parameter))) {
-        idle.push_back(variable_of(parameter));
-      }
+  for (const auto* parameter : protocol_parameters()) {
+    // The default protocol has a part in what others leave to it.
+    if (!has_parameter(*chosen, parameter->name) &&
+        !has_parameter(default_protocol(), parameter->name) &&
+        options.parameters.contains(parameter->name) &&
+        std::ranges::binary_search(names, variable_of(*parameter))) {
+      idle.push_back(variable_of(*parameter));
     }
   }
   return idle.empty() ? ""

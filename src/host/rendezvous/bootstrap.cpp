@@ -207,8 +207,7 @@ CommunicatorOptions options_of_part(const CommunicatorOptions& options) {
   }
   const auto own = own_parameters();
   std::erase_if(part.parameters, [&](const auto& given) {
-    return std::ranges::none_of(protocol.parameters,
-                                [&](const Parameter& one) { return one.name == given.first; }) &&
+    return !has_parameter(protocol, given.first) &&
            std::ranges::none_of(own,
                                 [&](const Parameter* one) { return one->name == given.first; });
   });

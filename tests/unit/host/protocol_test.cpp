@@ -23,19 +23,31 @@ TEST(HostProtocols, FitIntoAHello) {
 
 TEST(HostProtocols, NamesMeanOneThing) {
   std::set<std::string_view> names;
-  std::set<std::string_view> parameters;
-  std::set<std::string_view> options;
   for (const auto* protocol : protocols()) {
     EXPECT_TRUE(names.insert(protocol->name).second) << protocol->name;
-    for (const auto& parameter : protocol->parameters) {
-      EXPECT_TRUE(parameters.insert(parameter.name).second) << parameter.name;
-      EXPECT_TRUE(parameter.option.empty() || options.insert(parameter.option).second)
-          << parameter.option;
-    }
+  }
+  std::set<std::string_view> options;
+  for (const auto* parameter : protocol_parameters()) {
+    EXPECT_TRUE(parameter->option.empty() || options.insert(parameter->option).second)
+        << parameter->option;
   }
   std::set<std::string_view> known = {automatic_algorithm};
   for (const auto& algorithm : algorithms()) {
     EXPECT_TRUE(known.insert(algorithm.name).second) << algorithm.name;
+  }
+}
+
+TEST(HostProtocols, AParameterOfSeveralIsTheSameForAll) {
+  for (const auto* protocol : protocols()) {
+    for (const auto& parameter : protocol->parameters) {
+      const auto all = protocol_parameters();
+      const auto* const first = *std::ranges::find(all, parameter.name, &Parameter::name);
+      EXPECT_EQ(parameter.help, first->help) << parameter.name;
+      EXPECT_EQ(parameter.option, first->option) << parameter.name;
+      EXPECT_EQ(parameter.otherwise, first->otherwise) << parameter.name;
+      EXPECT_EQ(wanted(parameter), wanted(*first)) << parameter.name;
+      EXPECT_EQ(parameter.agreed, first->agreed) << parameter.name;
+    }
   }
 }
 

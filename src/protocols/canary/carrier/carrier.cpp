@@ -11,6 +11,7 @@
 #include "host/payload.h"
 #include "host/protocol.h"
 #include "host/socket_preparation.h"
+#include "host/traffic_class.h"
 #include "protocols/canary/carrier/socket.h"
 #include "protocols/canary/host/blocks.h"
 #include "protocols/canary/host/collectives.h"
@@ -43,26 +44,13 @@ constexpr Parameter canary_parameters[] = {
      .option = "--attempts",
      .least = 1,
      .most = 15},
-    {.name = "dscp",
-     .otherwise = "0",
-     .help =
-         "the DiffServ codepoint that packets have, by UDP: in which traffic class switches put "
-         "them, which keep it",
-     .option = "--dscp",
-     .most = 63},
+    dscp_parameter,
     {.name = "canary_congestion_control",
      .kind = Parameter::Kind::on_or_off,
      .otherwise = "on",
      .help = "`off`: as many blocks are in flight as `window` says, whatever queues mark",
      .option = "--canary-congestion-control"},
 };
-
-// Returns the codepoint and, below it, that the transport understands marks.
-std::uint8_t tos_of(const CommunicatorOptions& options) {
-  constexpr unsigned ecn_bits = 2;
-  const auto dscp = Values(options.parameters, canary_parameters).number("dscp");
-  return static_cast<std::uint8_t>(dscp << ecn_bits | wire::ecn::ect0);
-}
 
 unsigned attempts_of(const CommunicatorOptions& options) {
   return Values(options.parameters, canary_parameters).number("attempts");
@@ -217,7 +205,7 @@ Result<std::unique_ptr<Preparation>> prepare_canary(const CommunicatorOptions& o
                                                     const Place& place) {
   auto socket =
       options.encapsulation == wire::Encapsulation::udp
-          ? open_canary_socket(place.ip(), tos_of(options))
+          ? open_canary_socket(place.ip(), tos_of(options, wire::ecn::ect0))
           : open_ethernet_socket(place.address, wire::ethertype::canary, wire::canary_group_mac);
   if (!socket) {
     return tl::make_unexpected(socket.error());

@@ -136,7 +136,8 @@ Result<std::unique_ptr<Preparation>> prepare_flare(const CommunicatorOptions& op
   if (!group) {
     return tl::make_unexpected(group.error());
   }
-  auto socket = open_flare_socket(place.ip(), *group);
+  // Windows do not yield to marks: packets ask for none.
+  auto socket = open_flare_socket(place.ip(), *group, tos_of(options, wire::ecn::not_ect));
   if (!socket) {
     return tl::make_unexpected(socket.error());
   }

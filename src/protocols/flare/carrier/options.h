@@ -7,6 +7,7 @@
 #include "host/communicator_options.h"
 #include "host/error.h"
 #include "host/parameter.h"
+#include "host/traffic_class.h"
 #include "protocols/flare/wire.h"
 
 namespace tributary::host {
@@ -32,6 +33,7 @@ inline constexpr Parameter flare_parameters[] = {
      .option = "--flare-sparse-window",
      .agreed = true,
      .most = wire::flare_window_max},
+    dscp_parameter,
 };
 
 struct FlareOptions {

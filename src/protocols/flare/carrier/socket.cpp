@@ -13,8 +13,8 @@ Result<wire::Ipv4Address> flare_group_of(const std::string& text) {
   return parse_group(text, "a reduction tree");
 }
 
-Result<DatagramSocket> open_flare_socket(const wire::IpAddress& local, wire::Ipv4Address group) {
-  constexpr int tos = 0;
+Result<DatagramSocket> open_flare_socket(const wire::IpAddress& local, wire::Ipv4Address group,
+                                         std::uint8_t tos) {
   const auto link = group_link_of(local);
   if (!link) {
     return tl::make_unexpected(link.error());

@@ -74,7 +74,7 @@ void FlareEngine::complete(const Cause& cause) {
   auto& [tree, slot, ingress, burst] = cause;
   auto sum = tree.take_sum(slot);
   sum->ingress = ingress;
-  sum->over_ipv6 = tree.over_ipv6;
+  sum->over_ipv6 = tree.bearing.over_ipv6;
   slot.told = burst.now;
   if (tree.is_root()) {
     slot.header.kind = wire::FlareKind::result;

@@ -89,7 +89,7 @@ bool FlareEngine::join(engine::Arrival& arrival, const Place& place, const Burst
     return false;
   }
   tree.hear(burst.now);
-  tree.over_ipv6 = arrival.packet->over_ipv6;
+  tree.bearing = Bearing(arrival);
   Incoming in{{tree, slot, ingress, burst},
               std::move(arrival.packet),
               arrival.frame,
@@ -110,7 +110,7 @@ void FlareEngine::handle_dense(engine::Arrival& arrival, const Place& place, con
   if (reason) {
     return burst.actions.drop(std::move(arrival.packet), *reason);
   }
-  place.tree->over_ipv6 = arrival.packet->over_ipv6;
+  place.tree->bearing = Bearing(arrival);
   Incoming in{{*place.tree, *place.slot, arrival.packet->ingress, burst},
               std::move(arrival.packet),
               arrival.frame,

@@ -45,11 +45,23 @@ inline engine::GroupHeaders headers_of(const TreeConfig& tree, const engine::Swi
   return engine::group_headers(tree.group, self, wire::flare_udp_port);
 }
 
+// Tells how packets of a job go through the network.
+struct [[gnu::packed]] Bearing {
+  Bearing() = default;
+  explicit Bearing(const engine::Arrival& arrival)
+      : over_ipv6(arrival.packet->over_ipv6),
+        tos(static_cast<std::uint8_t>(arrival.frame.ipv4->tos & ~wire::ecn::mask)) {}
+
+  bool over_ipv6 = false;
+  std::uint8_t tos = 0;  // the codepoint of the traffic class; no packet asks for marks
+};
+
 // Returns the headers of one packet, whose own header is sealed already.
 template <typename Header>
 HeadersWith<Header> complete(const engine::GroupHeaders& usual, const Header& header,
-                             std::uint8_t ttl) {
+                             std::uint8_t ttl, std::uint8_t tos = 0) {
   HeadersWith<Header> headers{usual, header};
+  headers.ipv4.tos = tos;
   const auto flow = wire::flare_flow_of(header.block.value(), header.window.value());
   headers.udp.source_port = wire::source_port_of(wire::flare_key(header.job.value(), flow));
   headers.ipv4.ttl = ttl;

@@ -132,6 +132,7 @@ bool FlareEngine::gather_one(engine::Arrival& arrival, const Place& place, const
     tree.begin_partial(slot, header, burst.now);
     next_hand_over_ = std::min(next_hand_over_, burst.now + Partials::wait_max);
   }
+  tree.bearing = Bearing(arrival);
   arrival.packet->narrow_to(sizeof(Headers), payload_bytes(header));
   if (!tree.add(slot, header, children, arrival.packet)) {  // closed meanwhile
     burst.actions.drop(std::move(arrival.packet), DropReason::no_handler);
@@ -152,7 +153,7 @@ void FlareEngine::hand_over_partial(Tree& tree, Slot& slot, engine::Actions& act
   }
   ++tree.counters.partial_sums;
   auto packet = tree.take_partial(slot);
-  put_in_front(*packet, {slot.header, slot.arrived, tree.order()});
+  put_in_front(*packet, {slot.header, tree.bearing, slot.arrived, tree.order()});
   const auto core = engine::owner_of(key_of(slot.header), self_.cores);
   actions.hand_over(std::move(packet), core, static_cast<std::size_t>(FlareConfig::row));
 }
@@ -219,7 +220,7 @@ std::optional<DropReason> FlareEngine::merge_into(Tree* tree, const PartialSum& 
     tree->begin(slot, header, burst.now);
   }
   const auto ingress = packet->ingress;
-  tree->over_ipv6 = packet->over_ipv6;
+  tree->bearing = partial.bearing;
   if (!tree->add(slot, header, partial.children, packet)) {
     return wire::is_handler(header.op) ? DropReason::no_handler : DropReason::no_buffer;
   }

@@ -9,13 +9,15 @@
 #include "packet/clock.h"
 #include "packet/packet.h"
 #include "protocols/flare/engine/config.h"
+#include "protocols/flare/engine/headers.h"
 #include "protocols/flare/wire.h"
 
 namespace tributary::flare {
 
 // This stands before the elements of a partial sum on its way to the core that owns its block.
 struct [[gnu::packed]] PartialSum {
-  wire::FlareHeader header;    // what is common to all, and the sums of what is not; not sealed
+  wire::FlareHeader header;  // what is common to all, and the sums of what is not; not sealed
+  Bearing bearing;
   std::uint64_t children = 0;  // whose contributions are in it, by index
   std::uint64_t order = 0;     // Tree::order() of the tree that has these indices
 };

@@ -89,8 +89,9 @@ void FlareEngine::send_again(const Cause& cause, std::uint8_t flags, PortIndex p
   header.flags |= flags;
   wire::reseal(header);
   const auto headers = cause.tree.headers_for(header);
-  frames_.send({headers.bytes(), cause.slot.kept.bytes(), cause.ingress, cause.tree.over_ipv6},
-               port, cause.burst.actions);
+  frames_.send(
+      {headers.bytes(), cause.slot.kept.bytes(), cause.ingress, cause.tree.bearing.over_ipv6}, port,
+      cause.burst.actions);
 }
 
 void FlareEngine::replay(const Cause& cause, std::uint8_t flags) {
@@ -136,7 +137,7 @@ void FlareEngine::inquire(const Cause& cause, const wire::FlareHeader& about,
   }
   ++cause.tree.counters.inquiries_sent;
   const auto headers = cause.tree.headers_for(inquiry_about(about));
-  frames_.send({headers.bytes(), {}, cause.ingress, cause.tree.over_ipv6},
+  frames_.send({headers.bytes(), {}, cause.ingress, cause.tree.bearing.over_ipv6},
                cause.tree.config().children, children, cause.burst.actions);
 }
 
@@ -144,7 +145,8 @@ void FlareEngine::inquire(const Cause& cause, const wire::FlareHeader& about,
 void FlareEngine::refuse(const Incoming& in, BlockKind kind) {
   ++in.tree.counters.refusals_sent;
   const auto headers = in.tree.headers_for(refusal_of(in.header, kind));
-  frames_.send({headers.bytes(), {}, in.ingress, in.tree.over_ipv6}, in.ingress, in.burst.actions);
+  frames_.send({headers.bytes(), {}, in.ingress, in.tree.bearing.over_ipv6}, in.ingress,
+               in.burst.actions);
 }
 
 // Takes the refusal of the sum that went up. The tags that it is made of are not here any more:

@@ -127,7 +127,7 @@ void SparseEngine::send_up(const Cause& cause, SparseShard& shard, bool is_last)
     header.contributions = static_cast<std::uint16_t>(slot.contributions);
   }
   shard.payload->ingress = ingress;
-  shard.payload->over_ipv6 = tree.over_ipv6;
+  shard.payload->over_ipv6 = tree.bearing.over_ipv6;
   wire::seal(header, std::as_const(*shard.payload).bytes());
   auto& body = tree.sparse()->keep(slot.up[slot.sent++], header, std::move(shard.payload), 1);
   frames_.send_sharing(body, tree.headers_for(header).bytes(), *tree.config().parent,
@@ -153,7 +153,7 @@ void SparseEngine::publish(const Cause& cause) {
     header.shard = static_cast<std::uint8_t>(i);
     wire::seal(header, std::as_const(*shard.payload).bytes());
     shard.payload->ingress = ingress;
-    shard.payload->over_ipv6 = tree.over_ipv6;
+    shard.payload->over_ipv6 = tree.bearing.over_ipv6;
     ++tree.counters.sparse_results;
     multicast(cause, std::move(shard.payload), tree.headers_for(header),
               tree.ports().all_children());

@@ -52,7 +52,7 @@ void SparseEngine::handle(engine::Arrival& arrival, Tree* tree, const Burst& bur
     return burst.actions.drop(std::move(arrival.packet), *reason);
   }
   auto& slot = tree->sparse()->slot(view.header->block.value());
-  tree->over_ipv6 = arrival.packet->over_ipv6;
+  tree->bearing = Bearing(arrival);
   Incoming in{{*tree, slot, arrival.packet->ingress, burst},
               std::move(arrival.packet),
               arrival.frame,

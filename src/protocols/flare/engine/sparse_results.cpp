@@ -94,8 +94,9 @@ void SparseEngine::send_again(const Cause& cause, const KeptShard& shard, std::u
   header.flags |= flags;
   wire::reseal(header);
   const auto headers = cause.tree.headers_for(header);
-  frames_.send({headers.bytes(), shard.elements.bytes(), cause.ingress, cause.tree.over_ipv6}, port,
-               cause.burst.actions);
+  frames_.send(
+      {headers.bytes(), shard.elements.bytes(), cause.ingress, cause.tree.bearing.over_ipv6}, port,
+      cause.burst.actions);
 }
 
 // Sends all shards of the result to where the packet came from.
@@ -156,7 +157,7 @@ void SparseEngine::inquire(const Cause& cause, const wire::FlareSparseHeader& ab
                            std::uint64_t children) {
   ++cause.tree.counters.inquiries_sent;
   const auto headers = cause.tree.headers_for(sparse_inquiry_about(about));
-  frames_.send({headers.bytes(), {}, cause.ingress, cause.tree.over_ipv6},
+  frames_.send({headers.bytes(), {}, cause.ingress, cause.tree.bearing.over_ipv6},
                cause.tree.config().children, children, cause.burst.actions);
 }
 

@@ -45,7 +45,7 @@ class Tree {
   // TTL.
   template <typename Header>
   HeadersWith<Header> headers_for(const Header& header, std::uint8_t ttl = 64) const {
-    return complete(headers_, header, ttl);
+    return complete(headers_, header, ttl, bearing.tos);
   }
 
   // Returns why a packet of that kind is none of the tree's, by where it came from and to whom it
@@ -119,7 +119,7 @@ class Tree {
   std::uint64_t gathering_high_water() const { return gathering_high_water_; }
 
   TreeCounters counters;
-  bool over_ipv6 = false;  // its last packet came so, and all are sent so
+  Bearing bearing;  // of its latest packet; all go on so
 
  private:
   std::span<Accumulator> buffers_of(const Slot& slot) {

@@ -157,8 +157,10 @@ Result<std::unique_ptr<Preparation>> prepare_device(const CommunicatorOptions& o
   if (own.rdma_timeout.count() == 0) {
     own.rdma_timeout = rdma_timeout_for(patience_of(options));
   }
-  auto link =
-      open_verbs_link({own.rdma_device, place.address, own.rdma_timeout}, netreduce_plan_of(own));
+  // Whether packets may be marked is the device's own affair.
+  const auto tos = tos_of(options, wire::ecn::not_ect);
+  auto link = open_verbs_link({own.rdma_device, place.address, tos, own.rdma_timeout},
+                              netreduce_plan_of(own));
   if (!link) {
     return tl::make_unexpected(link.error());
   }
@@ -180,7 +182,7 @@ Result<std::unique_ptr<Preparation>> prepare_software(const CommunicatorOptions&
   if (!end) {
     return tl::make_unexpected(end.error());
   }
-  auto socket = open_roce_socket(place.ip());
+  auto socket = open_roce_socket(place.ip(), tos_of(options, wire::ecn::ect0));
   if (!socket) {
     return tl::make_unexpected(socket.error());
   }

@@ -10,6 +10,7 @@
 #include "host/error.h"
 #include "host/parameter.h"
 #include "host/roce/tuning.h"
+#include "host/traffic_class.h"
 #include "protocols/netreduce/host/plan.h"
 #include "protocols/netreduce/wire.h"
 
@@ -51,6 +52,7 @@ inline constexpr Parameter netreduce_parameters[] = {
      .kind = Parameter::Kind::duration,
      .help = "after how long the device sends again what is not acknowledged; by default a seventh "
              "of the stall timeout or the deadline, whichever is shorter, within 1 s to 17.2 s"},
+    dscp_parameter,
 };
 
 struct NetReduceOptions {

@@ -12,8 +12,8 @@ namespace tributary::host {
 
 // Linux writes the identification 0 into packets that must not be fragmented and whose socket is
 // not connected.
-Result<DatagramSocket> open_roce_socket(const wire::IpAddress& local) {
-  auto socket = open_udp_socket(wire::ecn::ect0, local.is_v4() ? AF_INET : AF_INET6);
+Result<DatagramSocket> open_roce_socket(const wire::IpAddress& local, std::uint8_t tos) {
+  auto socket = open_udp_socket(tos, local.is_v4() ? AF_INET : AF_INET6);
   if (!socket) {
     return tl::make_unexpected(socket.error());
   }

@@ -87,6 +87,11 @@ TEST(UnreadVariables, WhatHasAPartOrIsNotOfTheEnvironmentIsNotSaid) {
   EXPECT_EQ(idle_variables({}, with_interfaces("canary")), "");
   EXPECT_EQ(idle_variables(interface_variable, CommunicatorOptions()), "")
       << "an option took it away";
+  for (const auto* algorithm : {"canary", "flare", "panama"}) {
+    auto classed = with_interfaces(algorithm);
+    classed.set("dscp", "32");
+    EXPECT_EQ(idle_variables({"TRIBUTARY_DSCP"}, classed), "") << algorithm;
+  }
   auto options = with_interfaces("bcube-switches");
   options.set("attempts", "2");
   EXPECT_EQ(idle_variables({"TRIBUTARY_ATTEMPTS", "TRIBUTARY_INTERFACES"}, options), "");

@@ -72,6 +72,7 @@ Result<void> connect(const Device& device, ibv_qp& queue_pair, const Opposite& o
   attributes.ah_attr.grh.dgid = gid_of(opposite.address);
   attributes.ah_attr.grh.sgid_index = device.gid_index;
   attributes.ah_attr.grh.hop_limit = 64;
+  attributes.ah_attr.grh.traffic_class = path.tos;
   if (const int code =
           ibv_modify_qp(&queue_pair, &attributes,
                         IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |

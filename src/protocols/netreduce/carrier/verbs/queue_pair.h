@@ -31,6 +31,7 @@ struct Path {
   std::uint32_t mtu = 0;
   std::chrono::nanoseconds timeout{};  // after that long, unacknowledged packets are sent again
   std::uint8_t retries = 0;            // in a row
+  std::uint8_t tos = 0;
 };
 
 Result<void> connect(const Device& device, ibv_qp& queue_pair, const Opposite& opposite,

@@ -34,10 +34,10 @@ struct Region {
 
 class DeviceLink final : public VerbsLink {
  public:
-  DeviceLink(Device device, const NetReducePlan& plan, std::chrono::nanoseconds timeout)
+  DeviceLink(Device device, const NetReducePlan& plan, const RdmaPlace& place)
       : device_(std::move(device)),
         plan_(plan),
-        path_{plan.mtu, timeout, rdma_retries},
+        path_{plan.mtu, place.timeout, rdma_retries, place.tos},
         sent_{std::vector<std::byte>(memory_bytes())},
         received_{std::vector<std::byte>(memory_bytes())},
         first_psn_(std::random_device()() & wire::psn_mask) {}
@@ -252,7 +252,7 @@ Result<std::unique_ptr<VerbsLink>> open_verbs_link(const RdmaPlace& place,
   if (!device) {
     return tl::make_unexpected(device.error());
   }
-  auto link = std::make_unique<DeviceLink>(std::move(*device), plan, place.timeout);
+  auto link = std::make_unique<DeviceLink>(std::move(*device), plan, place);
   if (auto opened = link->open(); !opened) {
     return tl::make_unexpected(opened.error());
   }

@@ -29,6 +29,7 @@ struct LinkEvent {
 struct RdmaPlace {
   std::string device;                  // as 'rdma link' calls it
   wire::Ipv4Address local;             // of the interface that it belongs to
+  std::uint8_t tos = 0;                // of its packets
   std::chrono::nanoseconds timeout{};  // after that long, unacknowledged packets are sent again
 };
 

@@ -45,7 +45,7 @@ class FlareSwitches {
         delay_(delay),
         dense_(ranks),
         sparse_(ranks) {
-    auto socket = open_flare_socket(wire::Ipv4Address(127, 0, 0, 200), group_);
+    auto socket = open_flare_socket(wire::Ipv4Address(127, 0, 0, 200), group_, 0);
     EXPECT_TRUE(socket) << socket.error().message;
     socket_ = std::move(*socket);
     const timeval patience{0, 20'000};

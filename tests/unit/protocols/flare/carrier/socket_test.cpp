@@ -32,7 +32,7 @@ std::uint16_t port_of(const FileDescriptor& fd) {
 
 // A sender that can only send packets to this host is no switch of the tree.
 TEST(FlareSocket, HearsItsGroupAlone) {
-  const auto socket = open_flare_socket(local, group);
+  const auto socket = open_flare_socket(local, group, 0);
   ASSERT_TRUE(socket) << socket.error().message;
   const auto& sender = socket->senders[0];
   const int on = 1;
@@ -50,7 +50,7 @@ TEST(FlareSocket, EveryFlowHasASourcePortThatCardsTakeForIts) {
   std::set<std::uint16_t> ports;
   std::vector<DatagramSocket> workers;
   for (int worker = 0; worker < 2; ++worker) {
-    auto socket = open_flare_socket(local, group);
+    auto socket = open_flare_socket(local, group, 0);
     ASSERT_TRUE(socket) << socket.error().message;
     workers.push_back(std::move(*socket));
     ASSERT_EQ(workers.back().senders.size(), wire::flow_count);
@@ -62,14 +62,14 @@ TEST(FlareSocket, EveryFlowHasASourcePortThatCardsTakeForIts) {
   }
 }
 
-// The socket asks neither for a queue of its own nor for marks of congestion.
-TEST(FlareSocket, SendsAsOrdinaryTrafficDoes) {
-  const auto socket = open_flare_socket(local, group);
+TEST(FlareSocket, SendsInItsTrafficClass) {
+  constexpr std::uint8_t cs4 = 32 << 2;
+  const auto socket = open_flare_socket(local, group, cs4);
   ASSERT_TRUE(socket) << socket.error().message;
   int tos = -1;
   socklen_t size = sizeof tos;
   ASSERT_EQ(::getsockopt(socket->senders[5].get(), IPPROTO_IP, IP_TOS, &tos, &size), 0);
-  EXPECT_EQ(tos, 0);
+  EXPECT_EQ(tos, cs4);
   int hops = 0;
   size = sizeof hops;
   ASSERT_EQ(::getsockopt(socket->senders[5].get(), IPPROTO_IP, IP_MULTICAST_TTL, &hops, &size), 0);

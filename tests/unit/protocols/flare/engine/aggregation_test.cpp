@@ -3,6 +3,7 @@
 #include <iterator>
 
 #include "fixture.h"
+#include "wire/checksum.h"
 
 namespace tributary::flare {
 namespace {
@@ -66,6 +67,29 @@ TEST_F(Aggregating, ASwitchInTheMiddleSendsTheSumUpAndTheResultDown) {
     EXPECT_EQ(seen.frame.ipv4->ttl, 63);
     EXPECT_EQ(seen.frame.ipv4->source, self.address);
   }
+}
+
+// What a switch asks for is in the class, too, and is not marked where ranks' packets would be.
+TEST_F(Aggregating, WhatASwitchSendsIsInTheTrafficClassOfWhatCame) {
+  const std::uint8_t cs4 = 32 << 2;
+  const auto tree = leaf_of(2, 8);
+  start({tree});
+  const auto classed = [](FlareSpec spec) {
+    spec.tos = cs4 | wire::ecn::ce;
+    return spec;
+  };
+  const auto expect_class = [cs4](const std::vector<test::Sent>& sent) {
+    ASSERT_FALSE(sent.empty());
+    for (const auto& one : sent) {
+      EXPECT_EQ(Seen(one).frame.ipv4->tos, cs4);
+      EXPECT_EQ(wire::internet_checksum(std::as_bytes(std::span(Seen(one).frame.ipv4, 1))), 0);
+    }
+  };
+  feed(classed(from(tree, 0)), Ints{1});
+  expect_class(feed(classed(from(tree, 1)), Ints{2}));
+  expect_class(feed(classed(as_result(from(tree, 0))), Ints{36}));
+  expect_class(feed(classed(again(from(tree, 0))), Ints{1}));
+  expect_class(feed(classed(about(from(tree, 0, 1)))));
 }
 
 // A root with two leaves, and two ranks below each.

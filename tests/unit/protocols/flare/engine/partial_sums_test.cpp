@@ -68,7 +68,8 @@ class FlarePartialSums : public ::testing::Test {
     return went;
   }
   template <typename T = std::int32_t>
-  Went by_other(const FlareSpec& spec, const std::vector<T>& elements) {
+  Went by_other(FlareSpec spec, const std::vector<T>& elements) {
+    spec.tos = tos;
     auto packet = test::make_flare(pool, spec, elements);
     packet->over_ipv6 = over_ipv6;
     EXPECT_TRUE(other->harness.gather(std::move(packet), now).empty());
@@ -120,7 +121,9 @@ class FlarePartialSums : public ::testing::Test {
   std::unique_ptr<Core> owner;
   std::unique_ptr<Core> other;
   std::vector<test::Sent> results;
-  bool over_ipv6 = false;  // what comes to the other core
+  // What comes to the other core.
+  bool over_ipv6 = false;
+  std::uint8_t tos = 0;
   Time now = Time{} + 100s;
 };
 
@@ -138,10 +141,11 @@ TEST_F(FlarePartialSums, OneGoesToTheOwnerWhenAllAreInThatUsuallyCome) {
   EXPECT_EQ(owner->harness.figure("contributions_total"), 5u);
 }
 
-TEST_F(FlarePartialSums, TellTheOwnerOverWhichVersionOfIpTheyCame) {
+TEST_F(FlarePartialSums, TellTheOwnerOverWhichVersionOfIpAndInWhichClassTheyCame) {
   start(root_of(4));
   teach();
   over_ipv6 = true;
+  tos = 32 << 2;
   by_owner(from(tree, 3, next_block));
   for (PortIndex child = 0; child < 3; ++child) {
     by_other(from(tree, child, next_block));
@@ -149,6 +153,7 @@ TEST_F(FlarePartialSums, TellTheOwnerOverWhichVersionOfIpTheyCame) {
   ASSERT_FALSE(results.empty());
   for (const auto& result : results) {
     EXPECT_TRUE(result.packet->over_ipv6);
+    EXPECT_EQ(Seen(result).frame.ipv4->tos, tos);
   }
   expect_result(next_block);
 }

@@ -36,6 +36,17 @@ TEST_F(SparseResults, EachShardGoesDownAtOnceAndAllAreTheResult) {
   EXPECT_EQ(SeenShard(sent[0]).frame.ipv4->ttl, 64);
 }
 
+TEST_F(SparseResults, AreInTheTrafficClassOfWhatCame) {
+  const auto tree = with_sparse_window(leaf_of(2, 4));
+  start({tree});
+  sparse_round(tree, 0);
+  auto result = as_result(sparse_from(tree, 0), 0, 1, 77);
+  result.tos = 32 << 2;
+  const auto sent = feed(result, some(100));
+  ASSERT_EQ(sent.size(), 2u);
+  EXPECT_EQ(SeenShard(sent[0]).frame.ipv4->tos, result.tos);
+}
+
 TEST_F(SparseResults, AnotherEditionTakesThePlaceOfWhatCameBefore) {
   const auto tree = with_sparse_window(leaf_of(2, 4));
   start({tree});

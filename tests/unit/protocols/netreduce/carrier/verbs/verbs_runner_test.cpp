@@ -244,7 +244,8 @@ TEST(VerbsLink, TheTimeoutFollowsFromTheDeadlineWithinLimits) {
 }
 
 TEST(VerbsLink, SaysWhichDeviceIsMissing) {
-  const auto opened = open_verbs_link({"tributary0", wire::Ipv4Address(127, 0, 0, 1), 30s}, plan);
+  const auto opened =
+      open_verbs_link({"tributary0", wire::Ipv4Address(127, 0, 0, 1), 0, 30s}, plan);
   ASSERT_FALSE(opened);
   EXPECT_EQ(opened.error().code, Error::Code::invalid_argument);
   EXPECT_NE(opened.error().message.find("tributary0"), std::string::npos);
