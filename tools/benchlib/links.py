@@ -31,7 +31,7 @@ class Sampler:
             # next to no time says nothing of a rate.
             if len(self._samples) > 1:
                 self._samples.pop()
-            self._sample()
+            self._sample_at_last()
 
     def _run(self) -> None:
         try:
@@ -42,11 +42,22 @@ class Sampler:
         except Exception as error:  # raised again at the end of the context
             self._failure = error
 
-    def _sample(self) -> None:
+    def _sample(self) -> bool:
+        """Returns False if the answer took so long that nobody knows of when its counters are."""
+        begin = time.monotonic()
         rows = self._fabric.rows("port")
-        self._samples.append((time.monotonic(), {
+        end = time.monotonic()
+        if end - begin > self._interval_s / 2:
+            return False
+        self._samples.append((end, {
             (row["switch"], row["port"]): (_line_bits(row), row["rate_bits_per_second"])
             for row in rows}))
+        return True
+
+    def _sample_at_last(self) -> None:
+        for _ in range(10):
+            if self._sample():
+                return
 
     def utilisation(self, busy: list[tuple[str, str]]) -> dict[str, float]:
         """Returns the share of its rate that each link carried, over the intervals in which the ports `busy`
@@ -56,9 +67,9 @@ class Sampler:
         carried = [sum(after[port][0] - before[port][0] for port in busy) / (late - early)
                    for (early, before), (late, after) in pairs]
         wanted = [pair for pair, rate in zip(pairs, carried) if rate > max(carried) / 4]
-        seconds = sum(late - early for (early, _), (late, _) in wanted)
-        if seconds == 0:
+        if not wanted:
             return {}
+        seconds = sum(late - early for (early, _), (late, _) in wanted)
         return {f"{port[0]}:{port[1]}":
                 sum(after[port][0] - before[port][0] for (_, before), (_, after) in wanted)
                 / seconds / rate
