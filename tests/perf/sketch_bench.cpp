@@ -24,6 +24,7 @@ using namespace host::sketch;
 constexpr std::uint32_t world = 8;
 constexpr std::int64_t elements = 1 << 20;  // 4 MiB
 constexpr std::int64_t long_elements = 100'000'000;
+constexpr std::int64_t sorted_elements = 1 << 16;  // the most whose quantiles are exact
 
 std::vector<float> gradient(std::size_t n) {
   std::vector<float> made(n);
@@ -66,10 +67,11 @@ struct OnGrid {
   std::vector<std::byte> integers;
 };
 
-void add(const std::string& name, void (*run)(benchmark::State&, unsigned, Rounding), unsigned bits,
-         Rounding rounding) {
-  benchmark::RegisterBenchmark(name.c_str(),
-                               [=](benchmark::State& state) { run(state, bits, rounding); })
+benchmark::internal::Benchmark* add(const std::string& name,
+                                    void (*run)(benchmark::State&, unsigned, Rounding),
+                                    unsigned bits, Rounding rounding) {
+  return benchmark::RegisterBenchmark(name.c_str(),
+                                      [=](benchmark::State& state) { run(state, bits, rounding); })
       ->Arg(elements)
       ->Arg(long_elements);
 }
@@ -109,6 +111,14 @@ void quantiles_encode(benchmark::State& state, unsigned bits, Rounding rounding)
   std::vector<std::byte> codes(packed_bytes(floats.size(), bits));
   measure(state, [&] { encode(codes.data(), floats, quantiles, by(rounding)); });
 }
+// All that a rank does with a vector before it is sent.
+void quantiles_sketch(benchmark::State& state, unsigned bits, Rounding rounding) {
+  const auto floats = gradient(static_cast<std::size_t>(state.range(0)));
+  std::vector<std::byte> codes(packed_bytes(floats.size(), bits));
+  measure(state, [&] {
+    encode(codes.data(), floats, quantiles_of(floats, bits, rounding), by(rounding));
+  });
+}
 void quantiles_decode(benchmark::State& state, unsigned bits, Rounding rounding) {
   auto floats = gradient(static_cast<std::size_t>(state.range(0)));
   const auto quantiles = quantiles_of(floats, bits, rounding);
@@ -131,7 +141,7 @@ struct Factored {
     times(left, matrix, right, shape);
     orthonormalise(left, shape.rows);
     transposed_times(right, matrix, left, shape);
-    orthonormalise(right, shape.columns);  // for the next call
+    normalise(right, shape.columns);  // for the next call
   }
 
   LowRank shape;
@@ -172,6 +182,7 @@ void add_all() {
       const auto name = "quantiles/" + how + "/" + std::to_string(bits) + "/";
       add(name + "find", quantiles_find, bits, rounding);
       add(name + "encode", quantiles_encode, bits, rounding);
+      add(name + "sketch", quantiles_sketch, bits, rounding)->Arg(sorted_elements);
       add(name + "decode", quantiles_decode, bits, rounding);
     }
   }

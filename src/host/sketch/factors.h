@@ -38,6 +38,9 @@ void subtract(std::span<float> matrix, std::span<const float> left, std::span<co
 // some element is not finite, some element is not finite afterwards, either.
 void orthonormalise(std::span<float> columns, std::size_t length);
 
+// Makes the length of each column 1, but for those of zeros. The bits are the same on every CPU.
+void normalise(std::span<float> columns, std::size_t length);
+
 // Fills columns that are all zeros with what follows from the key alone.
 void draw_missing(std::span<float> columns, std::size_t length, std::uint64_t key);
 

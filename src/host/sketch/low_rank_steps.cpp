@@ -106,7 +106,7 @@ void LowRankSteps::finish() {
     keep_back();
     expand(vectors_.out, scratch_.left, scratch_.right, shape_);
     basis = scratch_.right;
-    orthonormalise(basis, shape_.columns);
+    normalise(basis, shape_.columns);
   } else {
     std::fill(pending_.kept().begin(), pending_.kept().end(), 0.0f);
     std::fill(vectors_.out.begin(), vectors_.out.end(), std::numeric_limits<float>::quiet_NaN());

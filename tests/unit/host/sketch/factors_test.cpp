@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "host/sketch/factors.h"
 
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -18,8 +20,9 @@ namespace {
 using Vector = std::vector<float>;
 using tributary::test::for_each_target;
 
-constexpr LowRank shapes[] = {{1, 1, 1},   {1, 9, 1},    {9, 1, 1},    {2, 3, 2},     {4, 512, 3},
-                              {5, 513, 4}, {67, 31, 31}, {70, 80, 65}, {130, 1030, 5}};
+constexpr LowRank shapes[] = {{1, 1, 1},      {1, 9, 1},     {9, 1, 1},    {2, 3, 2},
+                              {4, 512, 3},    {5, 513, 4},   {67, 31, 31}, {70, 80, 65},
+                              {130, 1030, 5}, {205, 300, 20}};
 
 // Calls f(shape, matrix, left, right) for each shape.
 template <typename F>
@@ -122,6 +125,28 @@ TEST(SketchFactors, ColumnsBecomeOrthonormalWithTheSameBitsOnEveryCpu) {
           EXPECT_NEAR(dot(columns, length, a, b), a == b ? 1 : 0, 2e-6) << length;
         }
       }
+    });
+  }
+}
+
+TEST(SketchFactors, ColumnsGetTheLength1WithTheSameBitsOnEveryCpu) {
+  for (const std::size_t length : {1, 5, 63, 64, 65, 1000}) {
+    auto given = normal_matrix(3, length, 5);
+    std::fill(given.begin() + static_cast<std::ptrdiff_t>(length),
+              given.begin() + static_cast<std::ptrdiff_t>(2 * length), 0.0f);
+    Vector first;
+    for_each_target([&](const std::string& target) {
+      auto columns = given;
+      normalise(columns, length);
+      first = first.empty() ? columns : first;
+      EXPECT_EQ(columns, first) << target;
+      for (const std::size_t column : {0, 1, 2}) {
+        EXPECT_NEAR(dot(columns, length, column, column), column == 1 ? 0 : 1, 2e-6) << length;
+      }
+      const auto cosine = std::abs(dot(columns, length, 0, 2));
+      const auto was = std::abs(dot(given, length, 0, 2)) /
+                       std::sqrt(dot(given, length, 0, 0) * dot(given, length, 2, 2));
+      EXPECT_NEAR(cosine, was, 2e-6) << "their directions stay";
     });
   }
 }
