@@ -54,7 +54,7 @@ struct ClassRow {
 
 // These are the queues of a port's traffic classes: a FIFO for each, with its own bound, marks and
 // rate. Strict classes go first, in the order of the configuration. The others share what those
-// leave by deficit round robin (Shreedhar and Varghese, 1995), in bytes on the line.
+// leave by start-time fair queueing (Goyal, Vin and Cheng, 1996), in bytes on the line.
 //
 // In a switch with flow control, a class with a `pfc_priority` is lossless: its frames are charged
 // to the ports that they came in by, the room for them is what flow_plan.h has divided, and while
@@ -96,7 +96,8 @@ class ClassQueues {
     PacketList waiting{};
     std::uint64_t bytes = 0;
     Shaper shaper{};
-    std::uint64_t deficit = 0;    // bytes on the line that it may still send in this round
+    std::uint64_t per_byte = 0;   // what a byte on the line costs: the less, the more it weighs
+    std::uint64_t ahead = 0;      // cost of what it sent beyond the class whose turn it was last
     std::uint64_t mark_debt = 0;  // packets above the threshold; each mark takes `ecn_ramp` of them
     ClassCounters counters{};
 
@@ -127,12 +128,10 @@ class ClassQueues {
   PacketPtr take_to_send(Queue& queue);
   PacketPtr next_strict(Time now);
   PacketPtr next_by_weight(Time now);
-  void advance();
+  void pass(std::uint64_t cost);
 
   std::vector<Queue> queues_;
   std::array<std::uint8_t, codepoints> class_of_{};
-  std::size_t turn_ = 0;  // the class whose turn it is, among those with a weight
-  bool granted_ = false;  // that class has got its bytes of this round
   std::size_t packets_ = 0;
   std::uint32_t capacity_bytes_;
   Room lossless_;

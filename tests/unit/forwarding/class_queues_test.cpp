@@ -77,6 +77,76 @@ TEST_F(ClassQueuesTest, WeightsShareTheLineByBytes) {
   queues.take_all().clear();
 }
 
+TEST_F(ClassQueuesTest, SharesAreExactWhateverTheWeightsAndTheFrames) {
+  ClassQueues queues(std::vector{class_of("expedited", {{expedited}}, 1000),
+                                 class_of("bulk", {{bulk}}, 7), class_of("rest", {})},
+                     capacity);
+  fill(queues, expedited, 8, 1500);
+  fill(queues, bulk, 8, 300);
+  fill(queues, 0, 8, 60);
+  std::map<int, double> on_line;
+  for (int i = 0; i < 200'000; ++i) {
+    const auto next = queues.next(start);
+    const auto codepoint = codepoint_of(*next);
+    on_line[codepoint] += static_cast<double>(line_bytes(next->frame_bytes()));
+    fill(queues, codepoint, 1, next->frame_bytes());
+  }
+  const auto unit = on_line[expedited] / 1000;
+  EXPECT_NEAR(on_line[bulk], 7 * unit, line_bytes(300) * 1.1);
+  EXPECT_NEAR(on_line[0], unit, line_bytes(60) * 1.1);
+  queues.take_all().clear();
+}
+
+TEST_F(ClassQueuesTest, HeavyClassesTakeTurnsFrameByFrame) {
+  ClassQueues queues(std::vector{class_of("bulk", {{bulk}}, 500), class_of("rest", {}, 500)},
+                     capacity);
+  fill(queues, bulk, 100);
+  fill(queues, 0, 100);
+  for (int i = 0; i < 100; ++i) {
+    EXPECT_EQ(serve(queues, 2).size(), 2u);
+  }
+}
+
+TEST_F(ClassQueuesTest, ALightClassThatWasSilentWaitsForOneFrameOfEachOther) {
+  ClassQueues queues(std::vector{class_of("expedited", {{expedited}}, 1000),
+                                 class_of("bulk", {{bulk}}, 1000), class_of("rest", {})},
+                     capacity);
+  fill(queues, expedited, 1000);
+  fill(queues, bulk, 1000);
+  serve(queues, 100);
+  fill(queues, 0, 1);
+  EXPECT_EQ(serve(queues, 3).count(0), 1u);
+  queues.take_all().clear();
+}
+
+TEST_F(ClassQueuesTest, WhatAClassSentOnALineThatNobodyWantedCostsItNothing) {
+  ClassQueues queues(std::vector{class_of("bulk", {{bulk}}, 1000), class_of("rest", {})}, capacity);
+  fill(queues, 0, 10);
+  serve(queues, 10);
+  fill(queues, bulk, 100);
+  fill(queues, 0, 1);
+  EXPECT_EQ(serve(queues, 2).count(0), 1u);
+  queues.take_all().clear();
+}
+
+TEST_F(ClassQueuesTest, AClassThatSendsOneFrameAtATimeGetsNoMoreThanItsShare) {
+  ClassQueues queues(std::vector{class_of("bulk", {{bulk}}, 10), class_of("rest", {})}, capacity);
+  fill(queues, bulk, 2);
+  int of_rest = 0;
+  for (int i = 0; i < 1100; ++i) {
+    if (codepoint_of(*queues.next(start)) == 0) {
+      ++of_rest;
+      continue;  // it is silent for a turn
+    }
+    fill(queues, bulk, 1);
+    if (queues.rows()[1].packets == 0) {
+      fill(queues, 0, 1);
+    }
+  }
+  EXPECT_NEAR(of_rest, 100, 1);
+  queues.take_all().clear();
+}
+
 TEST_F(ClassQueuesTest, WhatOneClassDoesNotUseTheOthersGet) {
   ClassQueues queues(std::vector{class_of("bulk", {{bulk}}, 100), class_of("rest", {})}, capacity);
   fill(queues, 0, 10);
@@ -268,7 +338,7 @@ TEST_F(ClassedEgressQueueTest, FramesOutliveAChangeOfTheClasses) {
   EXPECT_TRUE(queue.class_rows().empty());
   queue.configure(other);
   EXPECT_EQ(queue.packets(), 18u);
-  EXPECT_EQ(drain(queue, start)[0], 10) << "both that went were of the heavier class";
+  EXPECT_EQ(drain(queue, start)[0], 9) << "one of each class went";
   EXPECT_EQ(queue.bytes(), 0u);
 }
 
