@@ -196,6 +196,7 @@ PacketList ClassQueues::overdue(Time now) {
   for (auto& queue : queues_) {
     while (FlowGate::is_among(priorities, queue.priority()) && !queue.waiting.empty()) {
       late.push(take(queue));
+      ++queue.counters.pause_dropped;
     }
   }
   return late;

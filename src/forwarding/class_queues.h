@@ -24,6 +24,7 @@ struct ClassCounters {
   std::uint64_t tx_bytes = 0;
   std::uint64_t tail_dropped = 0;
   std::uint64_t ecn_marked = 0;
+  std::uint64_t pause_dropped = 0;
 
   ClassCounters& operator+=(const ClassCounters& other);
 };
@@ -42,6 +43,8 @@ inline constexpr ClassFigure class_figures[] = {
      "frames of the class that found its part of the queue full"},
     {&ClassCounters::ecn_marked, "queue_ecn_marked_packets_total",
      "frames of the class that were marked: more than its `ecn_threshold` waited"},
+    {&ClassCounters::pause_dropped, "pause_dropped_packets_total",
+     "frames of the class that the neighbour had stopped for too long"},
 };
 
 // This is what waits in one of the classes, and what it has counted.

@@ -524,6 +524,8 @@ TEST_F(LosslessClassTest, IsDroppedWhenItWasStoppedForTooLong) {
   EXPECT_EQ(queue_.packets(), 4u);
   queue_.watch(start + pause_watchdog);
   EXPECT_EQ(queue_.pauses().dropped, 3u);
+  EXPECT_EQ(queue_.class_rows()[0].counters.pause_dropped, 3u);
+  EXPECT_EQ(queue_.class_rows()[1].counters.pause_dropped, 0u);
   EXPECT_EQ(queue_.packets(), 1u);
   EXPECT_EQ(queue_.bytes(), 1'000u);
   EXPECT_EQ(buffers_[guarded].bytes(), 0u);
