@@ -43,6 +43,21 @@ class Experiments(ExperimentCase):
         # All wait for the slowest; how far others get ahead of it without that, the machine decides.
         self.assertEqual(len(set(iterations["bsp"])), 1, iterations)
 
+    def test_classes_divide_a_link_between_aggregation_and_bbr(self):
+        support.require("iperf3")
+        said = support.long_enough(self.share_a_link, 2)
+        self.assertRegex(said, r"(?m)^host-bbr +aggregation ")
+
+    def share_a_link(self, seconds: float) -> str:
+        said = self.run_tool("experiment-fairness", "--transports", "host-bbr", "--runs", 1, "--seconds", seconds,
+                             "--classes", 3, "--output", self.output)
+        percent = {mode: int(found) for mode, found in
+                   re.findall(r"(?m)^run 0, (.*): host-bbr \d+ %, aggregation (\d+) %$", said)}
+        self.assertEqual(list(percent), ["with congestion control", "without", "in classes"])
+        if abs(percent["in classes"] - 75) > 7:
+            raise support.TooEarly(f"aggregation had {percent['in classes']} % instead of 75")
+        return said
+
     def test_the_plot_of_many_short_flows_is_small(self):
         self.require_plots()
         loads = [f"load {i}" for i in range(6)]
@@ -153,10 +168,13 @@ class Experiments(ExperimentCase):
                                  ("bench-jobs", "--jobs", "9"),
                                  ("experiment-fairness", "--transports", "carrier-pigeon"),
                                  ("experiment-fairness", "--runs", "0"),
+                                 ("experiment-fairness", "--transports", "host-bbr+host-cubic"),
+                                 ("experiment-fairness", "--classes", "0"),
                                  ("experiment-short-flows", "--loads", "heavy"),
                                  ("experiment-short-flows", "--seconds", "0"),
                                  ("experiment-engines", "--seconds", "0"),
                                  ("experiment-trees", "--schemes", "best"),
+                                 ("experiment-trees", "--classes", "heavy"),
                                  ("experiment-engines", "--engines", "steam"),
                                  ("experiment-sparse", "--densities", "2"),
                                  ("experiment-sparse", "--runs", "0"),

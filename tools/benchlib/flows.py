@@ -30,9 +30,10 @@ def require_iperf3() -> None:
 class LongFlow:
     """A TCP flow while the context runs. All flows of a guest end with the first of them that ends."""
 
-    def __init__(self, net: Fabric, sender: str, receiver: str, congestion_control: str):
+    def __init__(self, net: Fabric, sender: str, receiver: str, congestion_control: str, type_of_service: int = 0):
         between = _between_guests if isinstance(net.lab.host(sender), Guest) else _between_hosts
-        client = f"iperf3 -c {net.address(receiver)} -C {congestion_control} -i 0 -t {_LONGEST_S}"
+        client = (f"iperf3 -c {net.address(receiver)} -C {congestion_control} -S {type_of_service} -i 0 "
+                  f"-t {_LONGEST_S}")
         self._sender = sender
         self._flow = between(net, sender, receiver, client)
 
