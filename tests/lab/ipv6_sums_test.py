@@ -90,6 +90,16 @@ class Ipv6Sums(unittest.TestCase):
         self.assertLessEqual(set(self.lab.drops()), {"ip_not_for_us"})
         self.lab.assert_balanced(self)
 
+    def test_forged_packet_too_big_changes_nothing(self):
+        for host in "abc":
+            others = [address(other) for other in HOSTS if other != host]
+            self.lab.belittle_paths("d", host, address(host), others, 1280)
+        document = self.run_ranks("-b", "256K", "-e", "256K", "-n", "2",
+                                  environment=("TRIBUTARY_ALGORITHM=canary",
+                                               "TRIBUTARY_FALLBACK=error"))
+        self.assertEqual(support.wrong(document), 0)
+        self.assertEqual(document["payload_bytes_max"], 1376)
+
     def test_panamas_tree_adds_up(self):
         document = self.run_ranks("-b", "4K", "-e", "256K", "-f", "8", "-n", "2",
                                   environment=("TRIBUTARY_ALGORITHM=panama", "TRIBUTARY_JOB=5",

@@ -176,6 +176,17 @@ class Lab:
         """Switches drop what waits for an address that nobody tells them in time."""
         until(lambda: self.ping(host, address).returncode == 0, what=f"{host} reaching {address}")
 
+    def belittle_paths(self, stranger: str, host: str, address: str, others, mtu: int) -> None:
+        """Has a stranger tell a host that its paths to others take no more than `mtu`. Its kernel believes it
+        before this returns."""
+        program = pathlib.Path(__file__).with_name("forged_path_mtu.py")
+        done = self.exec(stranger, sys.executable, program, mtu, address, *others)
+        if done.returncode != 0:
+            raise AssertionError(f"{program}: {done.stderr}")
+        for other in others:
+            until(lambda: f"mtu {mtu}" in self.exec(host, "ip", "route", "get", other).stdout,
+                  what=f"{host} believing that the path to {other} takes {mtu}")
+
     @contextlib.contextmanager
     def background(self, host: str, *argv):
         """Runs `argv` in a host meanwhile."""

@@ -25,9 +25,11 @@ void enlarge(int fd, int force_option, int option) {
   }
 }
 
+// PROBE: packets must not be fragmented, and leave though the kernel believes that the path takes
+// only smaller ones. Anybody can make it believe so, by ICMP (RFC 8899, 4.6).
 bool prepare_ipv4(int fd, int tos) {
   return set_option(fd, SOL_SOCKET, SO_NO_CHECK, 1) &&
-         set_option(fd, IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_DO) &&
+         set_option(fd, IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_PROBE) &&
          set_option(fd, IPPROTO_IP, IP_TOS, tos);
 }
 
@@ -35,7 +37,7 @@ bool prepare_ipv4(int fd, int tos) {
 bool prepare_ipv6(int fd, int tos) {
   return set_option(fd, IPPROTO_UDP, UDP_NO_CHECK6_TX, 1) &&
          set_option(fd, IPPROTO_UDP, UDP_NO_CHECK6_RX, 1) &&
-         set_option(fd, IPPROTO_IPV6, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_DO) &&
+         set_option(fd, IPPROTO_IPV6, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_PROBE) &&
          set_option(fd, IPPROTO_IPV6, IPV6_TCLASS, tos);
 }
 

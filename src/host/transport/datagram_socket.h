@@ -37,8 +37,9 @@ struct DatagramSocket {
 };
 
 // Opens a UDP socket of AF_INET or AF_INET6 that is not bound yet. What it sends has this type of
-// service (traffic class) and is not fragmented. UDP checksums are off: protocols have checks that
-// hold on from hop to hop.
+// service (traffic class), is not fragmented, and has any size that the interface takes, whatever
+// ICMP says about the path. UDP checksums are off: protocols have checks that hold on from hop to
+// hop.
 Result<FileDescriptor> open_udp_socket(int tos, int family = AF_INET);
 
 // Opens the same, for what only sends: nobody reads what strangers send there.
