@@ -4,8 +4,11 @@
 #include <algorithm>
 #include <bit>
 #include <cerrno>
+#include <cstddef>
+#include <span>
 #include <system_error>
 
+#include "host/payload.h"
 #include "host/transport/address.h"
 #include "wire/endian.h"
 
@@ -24,6 +27,34 @@ sockaddr_ll next_switch_on(const EthernetLink& ethernet) {
   link.sll_halen = sizeof(wire::MacAddress);
   std::copy(ethernet.group.octets.begin(), ethernet.group.octets.end(), link.sll_addr);
   return link;
+}
+
+std::size_t bytes_of(const msghdr& message) {
+  std::size_t bytes = 0;
+  for (const auto& part : std::span(message.msg_iov, message.msg_iovlen)) {
+    bytes += part.iov_len;
+  }
+  return bytes;
+}
+
+// Returns what the interface counts of a packet: over Ethernet, what is behind its header.
+std::size_t packet_bytes(const DatagramSocket& socket, const msghdr& message) {
+  const bool by_ip = socket.ethernet.interface_index == 0;
+  return bytes_of(message) + (by_ip ? udp_headers_bytes + socket.local.more_header_bytes() : 0);
+}
+
+// The kernel refuses nothing for the sake of the path: only the interface has too small an MTU. It
+// need not be the one that has the local address, as that may be the loopback's.
+Error too_large(std::size_t bytes, const Endpoint& local) {
+  const auto interface = interface_of(local.ip());
+  const bool is_known = interface && interface->mtu < bytes;
+  return {Error::Code::network,
+          "a packet of " + std::to_string(bytes) +
+              " bytes is larger than the MTU of the interface" +
+              (is_known ? " " + interface->name + ", " + std::to_string(interface->mtu)
+                        : " by which it leaves") +
+              ": give the interface a larger one, or make the communicator with a smaller one "
+              "(TRIBUTARY_MTU)"};
 }
 
 }  // namespace
@@ -103,9 +134,8 @@ Result<void> UringSender::complete(unsigned slot, int result) {
   ++refused_;
   last_refusal_ = -result;
   if (result == -EMSGSIZE) {
-    return fail(Error::Code::network,
-                "a packet is larger than the MTU of the path; set the MTU of the communicator "
-                "(TRIBUTARY_MTU) to the smallest one on the way");
+    return tl::make_unexpected(
+        too_large(packet_bytes(socket_, slots_[slot].message), socket_.local));
   }
   return {};  // it counts as lost; the deadline tells
 }
