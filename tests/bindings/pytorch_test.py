@@ -25,6 +25,7 @@ if not list(ranks.PACKAGE.glob("tributary/_torch*.so")):
 sys.path.insert(0, str(ranks.PACKAGE))
 
 TRAIN = ranks.ROOT / "examples" / "pytorch" / "train.py"
+SKETCHED = TRAIN.with_name("train_sketched.py")
 FASHION = ranks.pathlib.Path("/usr/share/datasets/fashion-mnist")
 TORCHRUN = ranks.pathlib.Path("/usr/bin/torchrun")  # of the same Python
 COUNT = 1000
@@ -540,9 +541,10 @@ class Backend(ranks.Cases):
         ended = ranks.run([sys.executable, ranks.pathlib.Path(__file__).resolve(), "a_rank_dies"], 3)
         self.assertEqual([one.code for one in ended], [0, -signal.SIGKILL, 0], ended)
 
-    def train(self, *arguments: str, module: tuple[str, ...] = ("-m", "tributary.torch")) -> list[str]:
+    def train(self, *arguments: str, module: tuple[str, ...] = ("-m", "tributary.torch"),
+              script: ranks.pathlib.Path = TRAIN) -> list[str]:
         """What each rank prints."""
-        ended = ranks.run([sys.executable, *module, TRAIN, "--steps", "40", *arguments])
+        ended = ranks.run([sys.executable, *module, script, "--steps", "40", *arguments])
         for one in ended:
             self.assertEqual(one.code, 0, one.said + one.complaints)
         return [one.said for one in ended]
@@ -554,6 +556,10 @@ class Backend(ranks.Cases):
         self.assertEqual(digests[0], digests[1])
         by_gloo = self.train("--backend", "gloo", module=())
         self.assertAlmostEqual(_accuracy(said[0]), _accuracy(by_gloo[0]), delta=0.1)
+
+    def test_the_example_knows_nothing_but_the_backends_name(self):
+        self.assertEqual(re.findall(r"(?i).*tributary.*", TRAIN.read_text()),
+                         ['    parser.add_argument("--backend", default="tributary")'])
 
     def test_a_script_that_the_package_starts_finds_it_by_its_name(self):
         with tempfile.NamedTemporaryFile("w", suffix=".py") as script:
@@ -586,7 +592,7 @@ class Backend(ranks.Cases):
         for model in ("alexnet", "vgg", "resnet"):
             with self.subTest(model):
                 said = self.train("--model", model, "--steps", "6", "--evaluate-every", "2",
-                                  "--hook", "sketch", "--sketched", "50")
+                                  "--hook", "sketch", "--sketched", "50", script=SKETCHED)
                 self.assertEqual(len({re.search(r"parameters (\w+)", one)[1] for one in said}), 1, said)
                 told = re.findall(r"step (\d): accuracy 0\.\d+ after [0-9.]+ s", said[0])
                 self.assertEqual(told, ["2", "4", "6"], said[0])
@@ -595,7 +601,7 @@ class Backend(ranks.Cases):
     def test_the_example_trains_loosely(self):
         for more in [], ["--bits", "8"]:
             with self.subTest(more=more):
-                said = self.train("--loose", "ssp", "--staleness", "2", *more)
+                said = self.train("--loose", "ssp", "--staleness", "2", *more, script=SKETCHED)
                 self.assertEqual(len({re.search(r"parameters (\w+)", one)[1] for one in said}), 1, said)
                 self.assertGreater(_accuracy(said[0]), 0.5)
 

@@ -20,6 +20,7 @@ from experiment_case import ExperimentCase
 PYTHON = "/usr/bin/python3"
 PACKAGE = support.BUILD / "src" / "bindings" / "python"
 TRAIN = support.ROOT / "examples" / "pytorch" / "train.py"
+SKETCHED = TRAIN.with_name("train_sketched.py")
 WORKER = pathlib.Path(__file__).resolve().parent / "pytorch_worker.py"
 FASHION = pathlib.Path("/usr/share/datasets/fashion-mnist")
 # What a rank spends most of its time with in a short training is reading all images.
@@ -81,8 +82,8 @@ class PyTorch(unittest.TestCase):
             support.LAB, "run", self.lab.name, "--program", PYTHON, "--time-limit",
             LIMIT_S - 20, "--", *arguments)]
 
-    def example(self, *arguments) -> tuple:
-        return "-m", "tributary.torch", TRAIN, "--data", self.images, *arguments
+    def example(self, *arguments, script: pathlib.Path = TRAIN) -> tuple:
+        return "-m", "tributary.torch", script, "--data", self.images, *arguments
 
     def environment(self, **variables) -> dict[str, str]:
         return os.environ | {"PYTHONPATH": str(PACKAGE), "PYTHONDONTWRITEBYTECODE": "1",
@@ -92,10 +93,10 @@ class PyTorch(unittest.TestCase):
         return support.run(*self.command(*arguments), timeout=LIMIT_S, env=self.environment(**variables))
 
     @contextlib.contextmanager
-    def training(self, steps: int, *arguments, **variables):
+    def training(self, steps: int, *arguments, script: pathlib.Path = TRAIN, **variables):
         with tempfile.NamedTemporaryFile("w+") as complaints:
             child = subprocess.Popen(
-                self.command(*self.example("--steps", steps, *arguments)), text=True,
+                self.command(*self.example("--steps", steps, *arguments, script=script)), text=True,
                 env=self.environment(**variables), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                 stderr=complaints)
             with child:
@@ -122,9 +123,9 @@ class PyTorch(unittest.TestCase):
         support.assert_switches_reduce(self, document)
         self.lab.assert_balanced(self)
 
-    def train(self, *arguments, **variables) -> str:
+    def train(self, *arguments, script: pathlib.Path = TRAIN, **variables) -> str:
         """The digest of the parameters, of which all ranks have the same."""
-        done = self.run_ranks(*self.example(*arguments), **variables)
+        done = self.run_ranks(*self.example(*arguments, script=script), **variables)
         self.assertEqual(done.returncode, 0, done.stderr)
         found = digests(done.stdout + done.stderr)
         self.assertEqual((len(found), len(set(found))), (4, 1), done.stderr)
@@ -149,7 +150,7 @@ class PyTorch(unittest.TestCase):
         for hook in (("bf16",), ("sketch",), ("sketch", "--bits", 4), ("sketch", "--bits", 32, "--low-rank", 4),
                      ("sketch", "--bits", 8, "--low-rank", 4)):
             with self.subTest(hook=hook):
-                self.train("--steps", 8, "--hook", *hook)
+                self.train("--steps", 8, "--hook", *hook, script=SKETCHED)
 
     def test_a_rank_that_dies_has_its_number_told(self):
         done = self.run_ranks(WORKER, "die")
@@ -161,7 +162,8 @@ class PyTorch(unittest.TestCase):
     @unittest.skipUnless(FASHION.is_dir(), "needs Debian's dataset-fashion-mnist")
     def test_a_rank_that_is_killed_in_mid_epoch_ends_the_training(self):
         for hook in ("none", "sketch"):
-            with self.subTest(hook=hook), self.training(ENDLESS, "--hook", hook) as training:
+            with self.subTest(hook=hook), \
+                 self.training(ENDLESS, "--hook", hook, script=SKETCHED) as training:
                 [rank] = self.lab.processes("h4", "python3")
                 os.kill(rank, signal.SIGKILL)
                 self.assert_told_by_all_but_the_last(training, "rank 3 has ended")
@@ -197,7 +199,8 @@ class PyTorch(unittest.TestCase):
     def test_a_cable_that_stays_pulled_ends_the_training_by_its_time_limit(self):
         for hook in ("none", "sketch"):
             with self.subTest(hook=hook), \
-                 self.training(ENDLESS, "--hook", hook, TRIBUTARY_STALL_TIMEOUT="30s") as training:
+                 self.training(ENDLESS, "--hook", hook, script=SKETCHED,
+                               TRIBUTARY_STALL_TIMEOUT="30s") as training:
                 self.lab.tool("link", "h4", "down")
                 try:
                     self.assert_told_by_all_but_the_last(training, "rank 3")

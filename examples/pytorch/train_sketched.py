@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Trains as train.py does, with gradients that go as fewer bytes, or ranks at speeds of their own.
+
+It can also count what a rank sends, and leave the exchange out, to tell what that takes.
+"""
+
+import argparse
+import contextlib
+import pathlib
+
+import torch
+import torch.distributed as dist
+from torch import nn
+from torch.distributed.algorithms.ddp_comm_hooks.default_hooks import allreduce_hook
+from torch.nn.parallel import DistributedDataParallel
+
+import models
+import train
+from tributary.torch import compress_bf16, loose_optimizer, sketch_hook
+
+
+def in_some_steps(hook, percent: int):
+    """A hook that calls the other one in so many of a hundred steps, and sums gradients as they are in the rest."""
+    step = 0
+
+    def called(state, bucket):
+        nonlocal step
+        chosen = hook if (step + 1) * percent // 100 > step * percent // 100 else allreduce_hook
+        step += bucket.is_last()
+        return chosen(state, bucket)
+    return called
+
+
+def add_hook(parallel: DistributedDataParallel, options) -> None:
+    if options.hook == "bf16":
+        parallel.register_comm_hook(None, compress_bf16)
+    elif options.hook == "sketch":
+        hook = sketch_hook(bits=options.bits, low_rank=options.low_rank, rounding=options.rounding)
+        parallel.register_comm_hook(None, hook if options.sketched == 100 else in_some_steps(hook, options.sketched))
+
+
+@contextlib.contextmanager
+def exchanging(model: nn.Module, options):
+    """What is called for its outputs, and the optimizer; DDP, or ranks at speeds of their own."""
+    adam = torch.optim.Adam(model.parameters(), lr=options.learning_rate)
+    if options.loose == "none":
+        parallel = DistributedDataParallel(model)
+        add_hook(parallel, options)
+        with parallel.no_sync() if options.no_sync else contextlib.nullcontext():
+            yield parallel, adam
+    else:
+        with loose_optimizer(adam, synchrony=options.loose, staleness=options.staleness, bits=options.bits,
+                             rounding=options.rounding) as optimizer:
+            yield model, optimizer
+
+
+def bytes_sent(interfaces: str) -> int:
+    """By this machine, or this network namespace, since it has those interfaces."""
+    lines = pathlib.Path("/proc/self/net/dev").read_text().splitlines()
+    sent = {name.strip(): int(counters.split()[8])
+            for name, colon, counters in (line.partition(":") for line in lines) if colon}
+    for interface in interfaces.split(","):
+        if interface not in sent:
+            raise SystemExit(f"--interface {interface}: there is no such interface here")
+    return sum(sent[interface] for interface in interfaces.split(","))
+
+
+def arguments() -> argparse.ArgumentParser:
+    parser = train.arguments(__doc__)
+    parser.add_argument("--hook", choices=["none", "bf16", "sketch"], default="none",
+                        help="by which gradients go as fewer bytes")
+    parser.add_argument("--bits", type=int, help="of --hook sketch (default: 8), or of the gradients of --loose "
+                        "(default: 32)")
+    parser.add_argument("--rounding", choices=["stochastic", "nearest"], help="to --bits (default: stochastic)")
+    parser.add_argument("--low-rank", type=int, default=0, help="of --hook sketch")
+    parser.add_argument("--sketched", type=int, default=100, metavar="PERCENT", help="of the steps, by --hook sketch")
+    parser.add_argument("--loose", choices=["none", "bsp", "ssp"], default="none",
+                        help="how ranks that go on by themselves are kept together, without DDP and hooks")
+    parser.add_argument("--staleness", type=int, default=3, help="of --loose ssp: how many steps they may be apart")
+    parser.add_argument("--no-sync", action="store_true",
+                        help="exchange no gradients, to see how long the rest of a step takes")
+    parser.add_argument("--interface", help="whose bytes are counted, or those of several, with commas between")
+    return parser
+
+
+def checked(parser: argparse.ArgumentParser) -> argparse.Namespace:
+    options = train.checked(parser)
+    if options.loose != "none" and options.hook != "none":
+        parser.error("--loose goes without --hook: its ranks exchange gradients by themselves")
+    if options.hook != "sketch" and (options.low_rank, options.sketched) != (0, 100):
+        parser.error("--low-rank and --sketched are of --hook sketch")
+    if options.bits is not None and options.hook != "sketch" and options.loose == "none":
+        parser.error("--bits is of --hook sketch, or of --loose")
+    if options.rounding and options.hook != "sketch" and options.bits is None:
+        parser.error("--rounding goes with --hook sketch, or with --bits")
+    options.rounding = options.rounding or "stochastic"
+    if options.bits is None:
+        options.bits = 8 if options.hook == "sketch" else 32
+    if not 0 <= options.sketched <= 100:
+        parser.error(f"--sketched {options.sketched}: give 0 to 100 percent of the steps")
+    if options.no_sync and (options.hook, options.loose) != ("none", "none"):
+        parser.error("--no-sync goes with neither --hook nor --loose, which exchange gradients")
+    return options
+
+
+def main() -> None:
+    options = checked(arguments())
+    dist.init_process_group(options.backend)
+    torch.manual_seed(options.seed)
+    model = models.of_name(options.model, options.width)
+    seen, unseen = (train.Pictures.read(options.data, part) for part in ("train", "t10k"))
+    with exchanging(model, options) as (parallel, optimizer):
+        sent = bytes_sent(options.interface) if options.interface else 0
+        steps, losses = train.train(model, parallel, optimizer, seen, unseen, options)
+    sent = bytes_sent(options.interface) - sent if options.interface else 0
+    print(train.outcome(model, steps, losses, unseen)
+          + (f", {sent / len(steps) / 1e3:.1f} kB sent per step" if options.interface else ""))
+    dist.barrier()
+    dist.destroy_process_group()
+
+
+if __name__ == "__main__":
+    main()
