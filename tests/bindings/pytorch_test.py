@@ -28,6 +28,12 @@ TRAIN = ranks.ROOT / "examples" / "pytorch" / "train.py"
 SKETCHED = TRAIN.with_name("train_sketched.py")
 FASHION = ranks.pathlib.Path("/usr/share/datasets/fashion-mnist")
 TORCHRUN = ranks.pathlib.Path("/usr/bin/torchrun")  # of the same Python
+# No function of the script's own has its globals, and keeps them.
+LIVES = """
+import atexit
+held = type("Held", (), {"__del__": eval("lambda self: print('gone')", {})})()
+atexit.register(print, "at exit")
+"""
 COUNT = 1000
 FLOATS = (torch.float32, torch.float64, torch.float16, torch.bfloat16)
 INTEGERS = (torch.int8, torch.int16, torch.int32, torch.int64, torch.uint8)
@@ -561,14 +567,22 @@ class Backend(ranks.Cases):
         self.assertEqual(re.findall(r"(?i).*tributary.*", TRAIN.read_text()),
                          ['    parser.add_argument("--backend", default="tributary")'])
 
-    def test_a_script_that_the_package_starts_finds_it_by_its_name(self):
+    def assert_says(self, script_text: str, said: str) -> None:
+        """A script that the package starts."""
         with tempfile.NamedTemporaryFile("w", suffix=".py") as script:
-            script.write("import tributary.torch\nprint(tributary.torch.sketch_hook.__name__)\n")
+            script.write(script_text)
             script.flush()
             done = subprocess.run(
                 [sys.executable, "-m", "tributary.torch", script.name], text=True, capture_output=True,
                 timeout=ranks.PATIENCE_S, env=os.environ | {"PYTHONPATH": str(ranks.PACKAGE)})
-        self.assertEqual((done.returncode, done.stdout), (0, "sketch_hook\n"), done.stderr)
+        self.assertEqual((done.returncode, done.stdout), (0, said), done.stderr)
+
+    def test_a_script_that_the_package_starts_finds_it_by_its_name(self):
+        self.assert_says("import tributary.torch\nprint(tributary.torch.sketch_hook.__name__)\n", "sketch_hook\n")
+
+    def test_what_a_script_has_lives_until_python_ends(self):
+        """Else a training over gloo may hang in its end."""
+        self.assert_says(LIVES, "at exit\ngone\n")
 
     @unittest.skipUnless(FASHION.is_dir() and TORCHRUN.is_file(), "needs torchrun, and dataset-fashion-mnist")
     def test_torchrun_starts_the_example(self):

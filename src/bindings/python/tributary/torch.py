@@ -17,6 +17,7 @@ import secrets
 import socket
 import struct
 import sys
+import types
 import weakref
 
 import torch as _torch
@@ -247,13 +248,18 @@ _distributed.Backend.register_backend("tributary", _create, extended_api=True)
 
 
 def _run(arguments: list[str]) -> None:
-    import runpy
+    """As when Python runs the script itself. What it has lives as long, too: a group of gloo that goes before Python
+    ends waits for its threads, which may wait for Python's lock."""
     if not arguments:
         sys.exit("usage: python3 -m tributary.torch SCRIPT [ARGUMENT...]")
-    # As when Python runs the script itself.
     sys.argv = arguments
     sys.path[0] = os.path.dirname(os.path.abspath(arguments[0]))
-    runpy.run_path(arguments[0], run_name="__main__")
+    script = types.ModuleType("__main__")
+    script.__file__ = arguments[0]
+    sys.modules["__main__"] = script
+    with open(arguments[0], "rb") as source:
+        code = compile(source.read(), arguments[0], "exec")
+    exec(code, script.__dict__)  # pylint: disable=exec-used
 
 
 if __name__ == "__main__":
