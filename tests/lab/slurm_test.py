@@ -3,6 +3,7 @@
 
 import concurrent.futures
 import json
+import re
 import shutil
 import unittest
 
@@ -10,6 +11,8 @@ import slurm_cluster
 import support
 
 HOSTS = {f"h{number}": f"10.0.0.{number}" for number in range(1, 5)}
+PACKAGE = support.BUILD / "src" / "bindings" / "python"
+TRAINING = support.ROOT / "tests" / "bindings" / "plain_training.py"
 SECRET = "a long random text that all ranks of this job have"
 
 
@@ -46,6 +49,17 @@ class Slurm(unittest.TestCase):
     def test_nodes_with_different_numbers_of_ranks(self):
         self.assertIn("3 ranks: canary", self.bench("--algorithm", "canary",
                                                     tasks=("-n", 3, "-N", 2))["said"])
+
+    @unittest.skipUnless(list(PACKAGE.glob("tributary/_torch*.so")), "needs PyTorch: tools/install-packages pytorch")
+    def test_a_training_that_knows_neither_slurm_nor_tributary(self):
+        """It says gloo; the nodes of srun are told to PyTorch, and meet at the first one."""
+        done = self.slurm.srun("-n", 4, "-N", 4, "/usr/bin/python3", "-m", "tributary.torch", "--instead-of", "gloo",
+                               TRAINING, PYTHONPATH=str(PACKAGE), OMP_NUM_THREADS="1", TRIBUTARY_ALGORITHM="canary")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr + self.slurm.logs())
+        self.assertIn("4 ranks: canary, switches reduce on the way", done.stderr)
+        told = re.findall(r"gloo: rank (\d) of .*, 0 here, parameters (\w+)", done.stdout)
+        self.assertEqual((sorted(rank for rank, _ in told), len({digest for _, digest in told})),
+                         (["0", "1", "2", "3"], 1), done.stdout)
 
     def test_two_jobs_beside_each_other(self):
         """They meet at ports of their own."""

@@ -5,10 +5,12 @@
 
     torch.distributed.init_process_group("tributary")
 
-`python3 -m tributary.torch SCRIPT ARGUMENTS...` makes it known to a script that does not import it.
-docs/operate/pytorch.md has the rest.
+`python3 -m tributary.torch SCRIPT ARGUMENTS...` makes it known to a script that does not import it; with
+`--instead-of gloo` before the script, it is what that gets where it asks for gloo. docs/operate/pytorch.md has the
+rest.
 """
 
+import argparse
 import atexit
 import fcntl
 import ipaddress
@@ -23,13 +25,14 @@ import weakref
 import torch as _torch
 import torch.distributed as _distributed
 
-from . import AbortedError, Communicator, hooks
+from . import AbortedError, Communicator, hooks, launchers
 from ._torch import ProcessGroupTributary, Watch
 from .loose import LooseOptimizer
 
 __all__ = ["LooseOptimizer", "ProcessGroupTributary", "algorithm", "compress_bf16", "loose_optimizer", "sketch_hook",
            "statistics"]
 
+_Gloo = _distributed.ProcessGroupGloo  # whatever "gloo" means to the script
 # An address that nobody has (RFC 5737): what is sent there goes by the interface to other machines.
 _ELSEWHERE = "192.0.2.1"
 _SIOCGIFADDR = 0x8915  # netdevice(7)
@@ -211,28 +214,46 @@ def _variables(timeout, local_address: str | None) -> dict[str, str]:
 
 def _gloo(store, rank: int, size: int, timeout, local_address: str | None):
     """What carries all that libtributary does not."""
-    gloo = _distributed.ProcessGroupGloo
     interfaces = os.environ.get("GLOO_SOCKET_IFNAME") or os.environ.get("TRIBUTARY_INTERFACE")
-    options = gloo._Options()
+    options = _Gloo._Options()
     options._timeout = timeout
     if interfaces:
-        options._devices = [gloo.create_device(interface=name) for name in interfaces.split(",")]
+        options._devices = [_Gloo.create_device(interface=name) for name in interfaces.split(",")]
     elif local_address:
-        options._devices = [gloo.create_device(hostname=local_address)]
+        options._devices = [_Gloo.create_device(hostname=local_address)]
     else:
-        options._devices = [gloo.create_default_device()]
-    return gloo(_distributed.PrefixStore("gloo", store), rank, size, options)
+        options._devices = [_Gloo.create_default_device()]
+    return _Gloo(_distributed.PrefixStore("gloo", store), rank, size, options)
 
 
-def _create(options, _more):
+def _make(store, rank: int, size: int, timeout, is_part: bool) -> ProcessGroupTributary:
     local_address = os.environ.get("TRIBUTARY_LOCAL_ADDRESS") or _local_address()
-    place = options.store, options.group_rank, options.group_size
-    group = ProcessGroupTributary(
-        *place, is_part=bool(options.global_ranks_in_group),
-        variables=_variables(options.timeout, local_address),
-        rest=_gloo(*place, options.timeout, local_address))
-    _groups[group] = options.timeout
+    group = ProcessGroupTributary(store, rank, size, is_part=is_part, variables=_variables(timeout, local_address),
+                                  rest=_gloo(store, rank, size, timeout, local_address))
+    _groups[group] = timeout
     return group
+
+
+def _create(options, _more) -> ProcessGroupTributary:
+    return _make(options.store, options.group_rank, options.group_size, options.timeout,
+                 is_part=bool(options.global_ranks_in_group))
+
+
+def _take_the_place_of_gloo() -> None:
+    """Groups keep gloo's name, by which PyTorch has for them what it has for gloo alone."""
+    c10d = _distributed.distributed_c10d
+
+    def create(store, rank: int, size: int, timeout) -> ProcessGroupTributary:
+        return _make(store, rank, size, timeout, is_part=_distributed.is_initialized())
+
+    def checked(wrapped_pg, store_prefix: str, store, rank: int, world_size: int, timeout):
+        """With TORCH_DISTRIBUTED_DEBUG=DETAIL: what compares the calls of the ranks has to be gloo."""
+        store = _distributed.PrefixStore(f"checks/{store_prefix}", store)
+        local_address = os.environ.get("TRIBUTARY_LOCAL_ADDRESS") or _local_address()
+        return c10d._ProcessGroupWrapper(wrapped_pg, _gloo(store, rank, world_size, timeout, local_address))
+
+    c10d.ProcessGroupGloo = create
+    c10d._create_process_group_wrapper = checked
 
 
 @atexit.register
@@ -247,18 +268,29 @@ def _close(process: int = os.getpid()) -> None:
 _distributed.Backend.register_backend("tributary", _create, extended_api=True)
 
 
-def _run(arguments: list[str]) -> None:
-    """As when Python runs the script itself. What it has lives as long, too: a group of gloo that goes before Python
-    ends waits for its threads, which may wait for Python's lock."""
-    if not arguments:
-        sys.exit("usage: python3 -m tributary.torch SCRIPT [ARGUMENT...]")
-    sys.argv = arguments
-    sys.path[0] = os.path.dirname(os.path.abspath(arguments[0]))
+def _run() -> None:
+    parser = argparse.ArgumentParser(prog="python3 -m tributary.torch", allow_abbrev=False,
+                                     description="Runs a script that finds the backend \"tributary\".")
+    parser.add_argument("--instead-of", choices=["gloo"], help="the backend whose place it takes")
+    parser.add_argument("script")
+    parser.add_argument("arguments", nargs=argparse.REMAINDER, help="of the script")
+    options = parser.parse_args()
+    if options.instead_of:
+        _take_the_place_of_gloo()
+    os.environ.update(launchers.torchruns_variables(os.environ))
+    _run_script(options.script, options.arguments)
+
+
+def _run_script(path: str, arguments: list[str]) -> None:
+    """As when Python runs it itself. What it has lives as long, too: a group of gloo that goes before Python ends
+    waits for its threads, which may wait for Python's lock."""
+    sys.argv = [path, *arguments]
+    sys.path[0] = os.path.dirname(os.path.abspath(path))
     script = types.ModuleType("__main__")
-    script.__file__ = arguments[0]
+    script.__file__ = path
     sys.modules["__main__"] = script
-    with open(arguments[0], "rb") as source:
-        code = compile(source.read(), arguments[0], "exec")
+    with open(path, "rb") as source:
+        code = compile(source.read(), path, "exec")
     exec(code, script.__dict__)  # pylint: disable=exec-used
 
 
@@ -266,4 +298,4 @@ if __name__ == "__main__":
     # The script is to see the module by its name, and not register the backend once more.
     sys.modules[__spec__.name] = sys.modules["__main__"]
     sys.modules[__package__].torch = sys.modules["__main__"]
-    _run(sys.argv[1:])
+    _run()
