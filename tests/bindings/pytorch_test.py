@@ -444,6 +444,19 @@ def late_ranks_time_out() -> None:
     raised(dist.barrier, "barrier on rank 0 of 2 failed: TRIBUTARY_TIMEOUT", "8 s")
 
 
+def monitored_barriers() -> None:
+    """Rank 0 says who has not come."""
+    import tributary.torch
+    start()
+    tributary.torch.monitored_barrier()
+    if dist.get_rank() == 1:
+        time.sleep(12)
+        return
+    limit = datetime.timedelta(seconds=4)
+    raised(lambda: tributary.torch.monitored_barrier(timeout=limit, wait_all_ranks=True),
+           "Ranks? 1 failed to pass monitoredBarrier in 4000 ms" if dist.get_rank() == 0 else "")
+
+
 class Bucket:
     """As much of DDP's as a hook of sketches touches."""
 
@@ -537,9 +550,9 @@ def figures_keep_nobody() -> None:
 CASES = {function.__name__: function for function in (
     reductions, layouts, inference, own_name_is_a_loopback_address, other_collectives, several_in_flight,
     groups, ddp, hooks, loose_training, refused_loose_training, a_rank_dies, late_ranks_time_out,
-    late_sketches_time_out, late_sketches_time_out_beside_gloo, refused, left_in_disorder,
+    monitored_barriers, late_sketches_time_out, late_sketches_time_out_beside_gloo, refused, left_in_disorder,
     left_in_disorder_with_a_callback, sketches_left_in_disorder, figures_keep_nobody)}
-SIZES = {"groups": 4}
+SIZES = {"groups": 4, "monitored_barriers": 3}
 
 
 class Backend(ranks.Cases):

@@ -29,8 +29,8 @@ from . import AbortedError, Communicator, hooks, launchers
 from ._torch import ProcessGroupTributary, Watch
 from .loose import LooseOptimizer
 
-__all__ = ["LooseOptimizer", "ProcessGroupTributary", "algorithm", "compress_bf16", "loose_optimizer", "sketch_hook",
-           "statistics"]
+__all__ = ["LooseOptimizer", "ProcessGroupTributary", "algorithm", "compress_bf16", "loose_optimizer",
+           "monitored_barrier", "sketch_hook", "statistics"]
 
 _Gloo = _distributed.ProcessGroupGloo  # whatever "gloo" means to the script
 # An address that nobody has (RFC 5737): what is sent there goes by the interface to other machines.
@@ -53,6 +53,15 @@ def algorithm(group=None) -> str:
 def statistics(name: str, group=None) -> int:
     """What a group has counted by that name, as docs/reference/library.md lists them."""
     return _of_tributary(group).statistics(name)
+
+
+def monitored_barrier(group=None, timeout=None, wait_all_ranks: bool = False) -> None:
+    """torch.distributed.monitored_barrier(), which PyTorch refuses to all groups that are not called gloo.
+
+    Without a timeout it has the group's.
+    """
+    group = _of_tributary(group)
+    group.monitored_barrier(timeout or _groups[group], wait_all_ranks=wait_all_ranks)
 
 
 def compress_bf16(group, bucket):
