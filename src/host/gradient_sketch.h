@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <optional>
 #include <span>
 #include <vector>
@@ -52,7 +53,15 @@ class GradientSketch {
  public:
   // It serves vectors of `count` elements.
   explicit GradientSketch(std::size_t count, const SketchOptions& options = {})
-      : count_(count), options_(options), residual_(options.feedback ? count : 0) {}
+      : GradientSketch(std::span(&count, 1), options) {}
+  // It serves vectors of layers, which have so many elements each: on a grid no chunk has elements
+  // of two of them, so that neither the units of a layer nor whether it is finite depend on another
+  // one. By quantiles each layer needs a sketch of its own.
+  explicit GradientSketch(std::span<const std::size_t> layers, const SketchOptions& options = {})
+      : layers_(layers.begin(), layers.end()),
+        count_(std::accumulate(layers.begin(), layers.end(), std::size_t{0})),
+        options_(options),
+        residual_(options.feedback ? count_ : 0) {}
   // It serves vectors of rows x columns elements; calls refuse the sketch if these cannot be
   // counted. The factors are sent as steps of a grid, or as floats. With feedback, what the
   // projection left out is kept back as well.
@@ -62,6 +71,8 @@ class GradientSketch {
   }
 
   std::size_t count() const { return count_; }
+  // Returns the layers that it was made for; otherwise all is one layer.
+  std::span<const std::size_t> layers() const { return layers_; }
   const SketchOptions& options() const { return options_; }
   // Returns the matrix that it was made for; nothing if it was made for a plain vector.
   const std::optional<LowRank>& matrix() const { return matrix_; }
@@ -73,6 +84,7 @@ class GradientSketch {
  private:
   friend class host::sketch::Pending;
 
+  std::vector<std::size_t> layers_;
   std::size_t count_;
   SketchOptions options_;
   std::optional<LowRank> matrix_;

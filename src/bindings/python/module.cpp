@@ -142,11 +142,15 @@ void add_posted_collectives(py::class_<Communicator>& type) {
 void add_sketch(py::module_& module) {
   py::class_<Sketch>(module, "Sketch",
                      "How one of a rank's vectors, a layer's gradient say, goes sketched from call "
-                     "to call. All ranks have sketches of the same count, kind and bits.")
+                     "to call. All ranks have sketches of the same count, layers, kind and bits.")
       .def(py::init<std::size_t, const std::string&, unsigned, const std::string&, bool,
                     std::uint64_t>(),
            "count"_a, py::kw_only(), "kind"_a = "grid", "bits"_a = 8, "rounding"_a = "stochastic",
            "feedback"_a = true, "seed"_a = 0)
+      .def_static("of_layers", &Sketch::of_layers, "layers"_a, py::kw_only(), "bits"_a = 8,
+                  "rounding"_a = "stochastic", "feedback"_a = true, "seed"_a = 0,
+                  "For vectors of layers with so many elements each, on a grid on which no two "
+                  "layers share a unit.")
       .def_static("low_rank", &Sketch::low_rank, "rows"_a, "columns"_a, "rank"_a, py::kw_only(),
                   "bits"_a = 8, "rounding"_a = "stochastic", "feedback"_a = true, "seed"_a = 0,
                   "For matrices, row by row, that go as two factors of that rank, whose elements "

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "bindings/python/sketch.h"
 
+#include <numeric>
+
 #include "bindings/python/errors.h"
 
 namespace tributary::python {
@@ -45,6 +47,16 @@ Sketch::Sketch(std::size_t count, const std::string& kind, unsigned bits,
                          [&](auto** place, const auto* options) {
                            return tributary_sketch_create(place, count, options);
                          })) {}
+
+Sketch Sketch::of_layers(const std::vector<std::size_t>& layers, unsigned bits,
+                         const std::string& rounding, bool feedback, std::uint64_t seed) {
+  auto* const made =
+      make(sketch_options_of("grid", bits, rounding, feedback, seed),
+           [&](auto** place, const auto* options) {
+             return tributary_sketch_create_layers(place, layers.data(), layers.size(), options);
+           });
+  return {std::accumulate(layers.begin(), layers.end(), std::size_t{0}), made};
+}
 
 Sketch Sketch::low_rank(std::size_t rows, std::size_t columns, std::size_t rank, unsigned bits,
                         const std::string& rounding, bool feedback, std::uint64_t seed) {

@@ -6,6 +6,7 @@
 #include <memory>
 #include <pybind11/pybind11.h>
 #include <string>
+#include <vector>
 
 #include "host/c/tributary.h"
 
@@ -22,6 +23,9 @@ class Sketch {
   // Throws ValueError for a name that does not exist.
   Sketch(std::size_t count, const std::string& kind, unsigned bits, const std::string& rounding,
          bool feedback, std::uint64_t seed);
+  // Makes a sketch for vectors of layers of so many elements, which share no unit.
+  static Sketch of_layers(const std::vector<std::size_t>& layers, unsigned bits,
+                          const std::string& rounding, bool feedback, std::uint64_t seed);
   // Makes a sketch for matrices, which are sent as factors.
   static Sketch low_rank(std::size_t rows, std::size_t columns, std::size_t rank, unsigned bits,
                          const std::string& rounding, bool feedback, std::uint64_t seed);

@@ -2,6 +2,7 @@
 #include "host/c/sketches.h"
 
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -56,6 +57,18 @@ tributary_result tributary_sketch_create(tributary_sketch** sketch, size_t count
                                          const tributary_sketch_options* options) {
   return create_sketch(sketch, options, [&](const SketchOptions& all) -> Result<GradientSketch> {
     return GradientSketch(count, all);
+  });
+}
+
+tributary_result tributary_sketch_create_layers(tributary_sketch** sketch, const size_t* layers,
+                                                size_t layer_count,
+                                                const tributary_sketch_options* options) {
+  return create_sketch(sketch, options, [&](const SketchOptions& all) -> Result<GradientSketch> {
+    if (layers == nullptr && layer_count != 0) {
+      return invalid("there are no layers");
+    }
+    const std::span of(layers, layer_count);
+    return host::sketch::check_layers(of, all.kind).map([&] { return GradientSketch(of, all); });
   });
 }
 

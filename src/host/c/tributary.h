@@ -20,7 +20,7 @@ extern "C" {
 
 /* Programs that were compiled against a lower minor version of one major version go on running. */
 #define TRIBUTARY_MAJOR 1
-#define TRIBUTARY_MINOR 6
+#define TRIBUTARY_MINOR 7
 /* Returns the version of the library that is loaded: major * 1000 + minor. */
 int tributary_version(void);
 
@@ -266,6 +266,12 @@ typedef struct tributary_sketch tributary_sketch;
  * there are such bits depends on how many ranks there are, so a collective says it. */
 tributary_result tributary_sketch_create(tributary_sketch** sketch, size_t count,
                                          const tributary_sketch_options* options);
+/* Makes a sketch for vectors of layers, which have so many elements each. On a grid no unit is
+ * shared by two of them, and what is not finite in one does not reach the others; by quantiles each
+ * layer needs a sketch of its own. */
+tributary_result tributary_sketch_create_layers(tributary_sketch** sketch, const size_t* layers,
+                                                size_t layer_count,
+                                                const tributary_sketch_options* options);
 /* Makes a sketch for vectors that are a matrix, row by row, of rows x columns elements: the ranks
  * add up factors of it, (rows + columns) x rank elements, and get the product. `rank` is from 1 to
  * the lesser of both. The kind in the options is a grid, and 32 bits are floats. */
@@ -278,10 +284,10 @@ void tributary_sketch_destroy(tributary_sketch* sketch);
  * a collective has the sketch. */
 const float* tributary_sketch_residual(const tributary_sketch* sketch);
 
-/* All ranks have sketches of the same count, kind, bits and matrix, and get the same bits. `count`
- * is the sketch's. If the call fails, all that was given is kept back, unless the deadline of its
- * request passed before its turn. A sketch belongs to one communicator at a time, of which several
- * collectives may have it in flight. */
+/* All ranks have sketches of the same count, layers, kind, bits and matrix, and get the same bits.
+ * `count` is the sketch's. If the call fails, all that was given is kept back, unless the deadline
+ * of its request passed before its turn. A sketch belongs to one communicator at a time, of which
+ * several collectives may have it in flight. */
 tributary_result tributary_sketched_allreduce(tributary_comm* comm, const float* in, float* out,
                                               size_t count, tributary_sketch* sketch);
 tributary_result tributary_isketched_allreduce(tributary_comm* comm, const float* in, float* out,

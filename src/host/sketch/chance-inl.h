@@ -25,7 +25,7 @@ template <class D>
 HWY_INLINE hn::Vec<D> drawn(D d, const Chance& chance, std::size_t index) {
   const hn::RebindToUnsigned<D> bits;
   const hn::RebindToSigned<D> integers;
-  auto x = hn::Iota(bits, static_cast<std::uint32_t>(index));
+  auto x = hn::Iota(bits, static_cast<std::uint32_t>(chance.passed + index));
   x = hn::Xor(hn::Mul(x, hn::Set(bits, 0x9e3779b9u)), hn::Set(bits, chance.first));
   x = hn::Mul(hn::Xor(x, hn::ShiftRight<16>(x)), hn::Set(bits, 0x7feb352du));
   x = hn::Xor(x, hn::Set(bits, chance.second));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "wire/key.h"
@@ -13,6 +14,7 @@ namespace tributary::host::sketch {
 struct Chance {
   std::uint32_t first = 0;
   std::uint32_t second = 0;
+  std::size_t passed = 0;  // elements of the vector are before those that draw
 };
 
 // Every bit of the result depends on all bits of `x` (SplitMix64).

@@ -53,11 +53,28 @@ Result<void> check_size(const LowRank& matrix) {
                  std::to_string(matrix.columns) + " is too great for one collective; split it");
 }
 
+Result<void> check_layers(std::span<const std::size_t> layers, SketchKind kind) {
+  if (layers.size() > 1 && kind == SketchKind::quantiles) {
+    return invalid("each layer has quantiles of its own: give it a sketch of its own");
+  }
+  std::size_t left = elements_max;
+  for (const auto count : layers) {
+    if (count > left) {
+      return invalid("the layers of a sketch are too great for one collective; split them");
+    }
+    left -= count;
+  }
+  return {};
+}
+
 Result<void> check(const Vectors& vectors, const GradientSketch& sketch, std::uint32_t world_size) {
   if (sketch.matrix()) {
     if (auto checked = check_size(*sketch.matrix()); !checked) {
       return checked;
     }
+  }
+  if (auto checked = check_layers(sketch.layers(), sketch.options().kind); !checked) {
+    return checked;
   }
   const auto count = vectors.in.size();
   if (count != sketch.count() || vectors.out.size() != count) {

@@ -28,13 +28,10 @@ class Grid {
   Grid(unsigned bits, std::uint32_t world_size);
 
   std::int32_t levels() const { return levels_; }
-  // Integers go as this type, and so many elements of it make a vector: an i4 is two integers.
+  // Integers go as this type; an element of i4 is two of them.
   wire::ElementType type() const;
-  std::size_t elements_of(std::size_t count) const {
-    return bits_ == 4 ? count / 2 + count % 2 : count;
-  }
   std::size_t bytes_of(std::size_t count) const {
-    return bits_ == 16 ? count * 2 : elements_of(count);
+    return bits_ == 16 ? count * 2 : bits_ == 4 ? count / 2 + count % 2 : count;
   }
 
   // Finds the greatest magnitude of each chunk, as the upper half of a float, rounded up: bounds

@@ -16,10 +16,15 @@ GridSteps::GridSteps(const Vectors& vectors, GradientSketch& sketch, std::uint32
       pending_(vectors.in, sketch, rank),
       grid_(sketch.options().bits, world_size),
       scratch_(scratch),
-      count_(sketch.count()) {}
+      layers_(sketch.layers()) {
+  for (const auto count : layers_) {
+    chunks_ += chunks_of(count);
+    integer_bytes_ += grid_.bytes_of(count);
+  }
+}
 
 std::size_t GridSteps::bytes() const {
-  return chunks_of(count_) * sizeof scratch_.bounds[0] + grid_.bytes_of(count_);
+  return chunks_ * sizeof scratch_.bounds[0] + integer_bytes_;
 }
 
 std::optional<Step> GridSteps::next() {
@@ -41,14 +46,41 @@ void GridSteps::prepare() {
     return;
   }
   if (stage_ == Stage::bounds) {
-    pending_.begin();
-    scratch_.bounds.resize(chunks_of(count_));
-    grid_.find_bounds(scratch_.bounds, pending_.elements());
-    return;
+    find_bounds();
+  } else {
+    quantise();
   }
-  scratch_.carried.resize(grid_.bytes_of(count_));
-  own().resize(grid_.bytes_of(count_));
-  grid_.quantise(own().data(), pending_.elements(), scratch_.bounds, pending_.chance());
+}
+
+// Each layer begins with a chunk, and with a byte.
+template <typename F>
+void GridSteps::for_layers(F use) {
+  Place place{};
+  std::size_t chunk = 0;
+  for (const auto count : layers_) {
+    place.count = count;
+    place.bounds = std::span(scratch_.bounds).subspan(chunk, chunks_of(count));
+    use(place);
+    place.first += count;
+    place.first_byte += grid_.bytes_of(count);
+    chunk += chunks_of(count);
+  }
+}
+
+void GridSteps::find_bounds() {
+  pending_.begin();
+  scratch_.bounds.resize(chunks_);
+  for_layers(
+      [&](const Place& layer) { grid_.find_bounds(layer.bounds, layer.of(pending_.elements())); });
+}
+
+void GridSteps::quantise() {
+  scratch_.carried.resize(integer_bytes_);
+  own().resize(integer_bytes_);
+  for_layers([&](const Place& layer) {
+    grid_.quantise(own().data() + layer.first_byte, layer.of(pending_.elements()), layer.bounds,
+                   pending_.chance(layer.first));
+  });
 }
 
 // What the rank gave is needed once more where the rest is kept back.
@@ -61,19 +93,22 @@ void GridSteps::finish() {
   if (given_up()) {
     return;
   }
-  grid_.subtract(pending_.kept(), own().data(), scratch_.bounds);
-  grid_.restore(vectors_.out, scratch_.carried.data(), scratch_.bounds);
+  for_layers([&](const Place& layer) {
+    grid_.subtract(layer.of(pending_.kept()), own().data() + layer.first_byte, layer.bounds);
+    grid_.restore(layer.of(vectors_.out), scratch_.carried.data() + layer.first_byte, layer.bounds);
+  });
   pending_.end();
 }
 
 Step GridSteps::step() {
   if (stage_ == Stage::bounds) {
     auto* const words = std::as_writable_bytes(std::span(scratch_.bounds)).data();
-    const Buffers bounds{words, words, chunks_of(count_), ElementType::i16, Operator::max};
+    const Buffers bounds{words, words, chunks_, ElementType::i16, Operator::max};
     return {{Collective::allreduce, bounds, 0}};
   }
-  const Buffers integers{own().data(), scratch_.carried.data(), grid_.elements_of(count_),
-                         grid_.type(), Operator::sum};
+  const auto elements = integer_bytes_ / wire::element_bytes(grid_.type());
+  const Buffers integers{own().data(), scratch_.carried.data(), elements, grid_.type(),
+                         Operator::sum};
   return {{Collective::allreduce, integers, 0}};
 }
 

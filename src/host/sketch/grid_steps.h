@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "host/sketch/grid.h"
@@ -29,8 +30,26 @@ class GridSteps final : public Steps {
  private:
   enum class Stage : std::uint8_t { bounds, integers, done };
 
+  // Where a layer is.
+  struct Place {
+    std::size_t first;
+    std::size_t count;
+    std::span<std::int16_t> bounds;
+    std::size_t first_byte;
+
+    // Returns the layer's elements; none where there are none.
+    template <typename T>
+    std::span<T> of(std::span<T> all) const {
+      return all.empty() ? all : all.subspan(first, count);
+    }
+  };
+
   std::vector<std::byte>& own();
+  template <typename F>
+  void for_layers(F use);
   void prepare();
+  void find_bounds();
+  void quantise();
   void finish();
   Step step();
 
@@ -38,7 +57,9 @@ class GridSteps final : public Steps {
   Pending pending_;
   Grid grid_;
   Scratch& scratch_;
-  std::size_t count_;
+  std::span<const std::size_t> layers_;
+  std::size_t chunks_ = 0;         // of all layers
+  std::size_t integer_bytes_ = 0;  // of all layers
   std::optional<Stage> stage_;
 };
 

@@ -21,8 +21,9 @@ class Pending {
       : in_(in), sketch_(sketch), chance_(chance_of(sketch.options_.seed, rank, sketch.rounds_)) {}
 
   const SketchOptions& options() const { return sketch_.options_; }
-  // Returns null where nothing is left to chance.
-  const Chance* chance() const {
+  // Returns the chances of the elements behind so many; null where nothing is left to chance.
+  const Chance* chance(std::size_t passed = 0) {
+    chance_.passed = passed;
     return options().rounding == Rounding::stochastic ? &chance_ : nullptr;
   }
   // From now on all is kept back, until it has reached the others.

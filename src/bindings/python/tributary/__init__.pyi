@@ -41,6 +41,10 @@ class Sketch:
                  rounding: Literal["stochastic", "nearest"] = "stochastic", feedback: bool = True,
                  seed: int = 0) -> None: ...
     @staticmethod
+    def of_layers(layers: Sequence[int], *, bits: int = 8,
+                  rounding: Literal["stochastic", "nearest"] = "stochastic", feedback: bool = True,
+                  seed: int = 0) -> Sketch: ...
+    @staticmethod
     def low_rank(rows: int, columns: int, rank: int, *, bits: int = 8,
                  rounding: Literal["stochastic", "nearest"] = "stochastic", feedback: bool = True,
                  seed: int = 0) -> Sketch: ...

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <memory>
@@ -113,6 +114,27 @@ TEST(CSketches, AMatrixGoesAsItsFactors) {
   EXPECT_EQ(sums[0], sums[2]);
 }
 
+// A unit of the second layer is greater than all of the first one.
+TEST(CSketches, LayersHaveUnitsOfTheirOwn) {
+  run_c_world(2, [](tributary_comm* comm) {
+    constexpr std::size_t layers[] = {10, 600};
+    tributary_sketch* made = nullptr;
+    ASSERT_EQ(tributary_sketch_create_layers(&made, layers, 2, nullptr), TRIBUTARY_SUCCESS);
+    const CSketch sketch(made);
+    std::vector<float> inout(610, 1000);
+    std::fill_n(inout.begin(), 10, 0.25f);
+    ASSERT_EQ(
+        tributary_sketched_allreduce(comm, inout.data(), inout.data(), inout.size(), sketch.get()),
+        TRIBUTARY_SUCCESS)
+        << tributary_last_error();
+    EXPECT_NEAR(inout[9], 0.5, 0.01);
+    EXPECT_NEAR(inout[10], 2000, 40);
+    std::uint64_t bytes = 0;
+    ASSERT_EQ(tributary_comm_statistic(comm, "sketch_bytes", &bytes), TRIBUTARY_SUCCESS);
+    EXPECT_EQ(bytes, 610 + 2 * (1 + 2)) << "there is nothing between layers";
+  });
+}
+
 TEST(CSketches, ASketchMayEndBeforeItsCollectives) {
   run_c_world(2, [](tributary_comm* comm) {
     std::vector<std::vector<float>> vectors(5, c_gradient(tributary_comm_rank(comm)));
@@ -168,6 +190,19 @@ TEST(CSketches, WhatMakesNoSenseIsRefused) {
   EXPECT_EQ(tributary_sketch_create_low_rank(&sketch, SIZE_MAX / 2, 3, 1, nullptr),
             TRIBUTARY_INVALID_ARGUMENT);
   EXPECT_THAT(tributary_last_error(), HasSubstr("too great"));
+  EXPECT_EQ(sketch, nullptr);
+  const std::size_t too_long[] = {SIZE_MAX, 2};
+  EXPECT_EQ(tributary_sketch_create_layers(&sketch, too_long, 2, nullptr),
+            TRIBUTARY_INVALID_ARGUMENT);
+  EXPECT_THAT(tributary_last_error(), HasSubstr("too great"));
+  const std::size_t layers[] = {3, 2};
+  EXPECT_EQ(tributary_sketch_create_layers(&sketch, nullptr, 2, nullptr),
+            TRIBUTARY_INVALID_ARGUMENT);
+  options = TRIBUTARY_SKETCH_DEFAULTS;
+  options.kind = TRIBUTARY_SKETCH_QUANTILES;
+  EXPECT_EQ(tributary_sketch_create_layers(&sketch, layers, 2, &options),
+            TRIBUTARY_INVALID_ARGUMENT);
+  EXPECT_THAT(tributary_last_error(), HasSubstr("a sketch of its own"));
   EXPECT_EQ(sketch, nullptr);
   tributary_sketch_destroy(sketch);
   run_c_world(2, [](tributary_comm* comm) {

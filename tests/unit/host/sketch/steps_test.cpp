@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <numeric>
 #include <random>
 #include <vector>
 
@@ -94,6 +95,84 @@ TEST(SketchSteps, NothingIsLostWithFeedback) {
     }
     EXPECT_EQ(world.sketch(0).rounds(), 20u);
   }
+}
+
+const std::vector<std::size_t> layers_of_many_lengths = {3, 0, 700, 512, 1, 5, 1025};
+
+// Scales each layer by another power of two, so that units differ.
+Vector with_layers_of_many_sizes(Vector all) {
+  std::size_t first = 0;
+  for (std::size_t layer = 0; layer < layers_of_many_lengths.size(); ++layer) {
+    for (std::size_t i = 0; i < layers_of_many_lengths[layer]; ++i) {
+      all[first + i] = std::ldexp(all[first + i], layer % 2 == 0 ? 20 : -20);
+    }
+    first += layers_of_many_lengths[layer];
+  }
+  return all;
+}
+
+std::vector<Vector> part_of(const std::vector<Vector>& all, std::size_t first, std::size_t count) {
+  std::vector<Vector> parts;
+  for (const auto& one : all) {
+    const auto begin = one.begin() + static_cast<std::ptrdiff_t>(first);
+    parts.emplace_back(begin, begin + static_cast<std::ptrdiff_t>(count));
+  }
+  return parts;
+}
+
+std::vector<Vector> gradients_of_layers(std::size_t ranks, std::uint64_t seed) {
+  const auto& layers = layers_of_many_lengths;
+  const auto count = std::accumulate(layers.begin(), layers.end(), std::size_t{0});
+  auto vectors = gradients(ranks, count, seed);
+  std::ranges::transform(vectors, vectors.begin(), with_layers_of_many_sizes);
+  return vectors;
+}
+
+// Nothing but the chances of stochastic rounding depends on what else is in the vector.
+TEST(SketchSteps, LayersOfOneSketchAreAddedAsByASketchEach) {
+  for (const bool feedback : {true, false}) {
+    for (const unsigned bits : {16u, 8u, 4u}) {
+      const SketchOptions options{SketchKind::grid, bits, Rounding::nearest, feedback, 0};
+      World together(3, layers_of_many_lengths, options);
+      std::vector<World> apart;
+      for (const auto count : layers_of_many_lengths) {
+        apart.emplace_back(3, count, options);
+      }
+      for (std::uint64_t round = 0; round < 3; ++round) {
+        const auto vectors = gradients_of_layers(3, round);
+        const auto sum = together.sum(vectors);
+        Vector expected;
+        for (auto& layer : apart) {
+          const auto part = part_of(vectors, expected.size(), layer.sketch(0).count());
+          const auto of_layer = layer.sum(part);
+          expected.insert(expected.end(), of_layer.begin(), of_layer.end());
+        }
+        ASSERT_EQ(sum, expected) << bits << " bits, round " << round;
+      }
+    }
+  }
+}
+
+TEST(SketchSteps, WhatIsNotFiniteStaysInItsLayer) {
+  World world(3, layers_of_many_lengths, {});
+  auto vectors = gradients_of_layers(3, 1);
+  vectors[1][703] = infinity;  // the first element of the fourth layer
+  const auto sum = world.sum(vectors);
+  for (std::size_t i = 0; i < sum.size(); ++i) {
+    ASSERT_EQ(std::isnan(sum[i]), 703 <= i && i < 703 + 512) << i;
+  }
+}
+
+TEST(SketchSteps, LayersDrawApart) {
+  const std::vector<std::size_t> twins(2, chunk_elements);
+  World world(2, twins, {SketchKind::grid, 4, Rounding::stochastic, false, 0});
+  auto vectors = gradients(2, chunk_elements, 1);
+  for (auto& one : vectors) {
+    one.resize(2 * chunk_elements);
+    std::copy_n(one.begin(), chunk_elements, one.begin() + chunk_elements);
+  }
+  const auto sum = world.sum(vectors);
+  EXPECT_FALSE(std::equal(sum.begin(), sum.begin() + chunk_elements, sum.begin() + chunk_elements));
 }
 
 // Compares the mean over rounds of the same vector: with feedback it has no bias, and without

@@ -62,6 +62,8 @@ class World {
  public:
   World(std::size_t ranks, std::size_t count, const SketchOptions& options)
       : scratch_(ranks), sketches_(ranks, GradientSketch(count, options)) {}
+  World(std::size_t ranks, const std::vector<std::size_t>& layers, const SketchOptions& options)
+      : scratch_(ranks), sketches_(ranks, GradientSketch(layers, options)) {}
   World(std::size_t ranks, const LowRank& matrix, const SketchOptions& options)
       : scratch_(ranks), sketches_(ranks, GradientSketch(matrix, options)) {}
 
