@@ -492,7 +492,7 @@ class Bucket:
     def __init__(self, values: numpy.ndarray, addresses: tuple = (1, 2), shapes: tuple = ()):
         self.flat = Gradients(values)
         self.addresses = addresses
-        self.shapes = shapes
+        self.shapes = shapes or (values.shape,)
 
     def index(self) -> int:
         return 0
@@ -580,8 +580,21 @@ def gradient_hook() -> None:
         averaged = factored(None, bucket).wait().values
         exact = numpy.arange(count) * (comm.size + 1) / 2
         assert abs(averaged - exact).max() < 0.002 * exact.max(), abs(averaged - exact).max()
-        # The bounds are one word for each 512 elements: one for each vector and factor.
-        assert comm.statistics("sketch_bytes") - before == 2 * (30 + 2 * (30 + 40) + 29 + 4)
+        # The bounds are one word for each 512 elements of a layer or a factor.
+        assert comm.statistics("sketch_bytes") - before == 2 * (30 + 2 * (30 + 40) + 29 + 6)
+        # On a grid no layer shows in another one, by its units or by what is not finite.
+        shapes = (20, 3, 3), (16,), (500,)
+        for bits in (4, 8, 16):
+            by_layer = tributary.hooks.sketch_hook(comm, Averaged, bits=bits, seed=5)
+            before = comm.statistics("sketch_bytes")
+            averaged = by_layer(None, Bucket(numpy.repeat(numpy.array([0.001, 100, numpy.nan], "f4"), [180, 16, 500]),
+                                             (8,), shapes)).wait().values
+            levels = (1 << (bits - 1)) // comm.size
+            numpy.testing.assert_allclose(averaged[:180], 0.001, atol=0.0011 / levels * comm.size)
+            numpy.testing.assert_allclose(averaged[180:196], 100, atol=110 / levels * comm.size)
+            assert numpy.isnan(averaged[196:]).all()
+            assert comm.statistics("sketch_bytes") - before == 696 * bits // 8 + 3 * 2, "nothing fills gaps"
+        comm.barrier()
         too_few = tributary.hooks.sketch_hook(comm, Averaged, bits=5)
         raised(tributary.InvalidArgumentError,
                lambda: too_few(None, Bucket(numpy.ones(7, "f4"))).wait(), "5 bits")

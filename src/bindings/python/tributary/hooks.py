@@ -5,6 +5,7 @@ import os
 import threading
 import weakref
 from concurrent.futures import ThreadPoolExecutor, wait
+from typing import NamedTuple
 
 from ._core import Sketch
 
@@ -24,30 +25,38 @@ def _end_with_the_script(communicator, pending: set) -> None:
     threading._register_atexit(give_up)
 
 
-def _parts(bucket, low_rank: int) -> list[tuple[int, int, int]]:
-    """What of a bucket goes by a sketch each: the first element, how many, and how many of these make a row.
+class _Part(NamedTuple):
+    """What of a bucket goes by a sketch: the first element, and the elements of its layers or the shape of a matrix."""
 
-    Matrices that are twice as great as their factors go by themselves, and what lies between them together, which has
-    rows of one element.
-    """
+    first: int
+    layers: list[int]
+    matrix: tuple[int, int] | None = None
+
+    @property
+    def elements(self) -> slice:
+        return slice(self.first, self.first + sum(self.layers))
+
+
+def _parts(bucket, low_rank: int) -> list[_Part]:
+    """Matrices that are twice as great as their factors go by themselves, and what lies between them together."""
     parts = []
     first = 0
     for gradient in bucket.gradients():
         count = gradient.numel()
-        columns = count // gradient.shape[0] if len(gradient.shape) > 1 and count else 1
-        rows = count // columns
-        if min(rows, columns) <= low_rank or 2 * low_rank * (rows + columns) > count:
-            columns = 1
-        if columns == 1 and parts and parts[-1][2] == 1:
-            parts[-1] = parts[-1][0], parts[-1][1] + count, 1
+        rows = gradient.shape[0] if len(gradient.shape) > 1 and count else count
+        columns = count // rows if rows else 1
+        if low_rank and min(rows, columns) > low_rank and 2 * low_rank * (rows + columns) <= count:
+            parts.append(_Part(first, [count], (rows, columns)))
+        elif parts and parts[-1].matrix is None:
+            parts[-1].layers.append(count)
         else:
-            parts.append((first, count, columns))
+            parts.append(_Part(first, [count]))
         first += count
     return parts
 
 
-def _layers(bucket) -> list[tuple[int, int, int]]:
-    """The same for tables of values, which layers do not share: weights go by themselves, the rest together."""
+def _parts_with_tables(bucket) -> list[_Part]:
+    """Each has a table of values, as long as many a vector: weights go by themselves, the rest together."""
     parts = []
     first = 0
     joins = False
@@ -55,22 +64,24 @@ def _layers(bucket) -> list[tuple[int, int, int]]:
         count = gradient.numel()
         is_vector = len(gradient.shape) < 2
         if is_vector and joins:
-            parts[-1] = parts[-1][0], parts[-1][1] + count, 1
+            parts[-1].layers[0] += count
         else:
-            parts.append((first, count, 1))
+            parts.append(_Part(first, [count]))
         joins = is_vector
         first += count
     return parts
 
 
-def sketch_hook(communicator, future, *, bits: int = 8, feedback: bool = True, low_rank: int = 0, **more):
+def sketch_hook(communicator, future, *, bits: int = 8, feedback: bool = True, low_rank: int = 0,
+                kind: str = "grid", **more):
     """A hook that averages gradients over the ranks of a communicator, each rounded to so many bits on its way.
 
-    `future` makes one: torch.futures.Future. With `low_rank`, layers of weights go as factors of that rank. `more` is
-    for tributary.Sketch. What was rounded off of a bucket comes with its next gradients, as long as it has the same
-    parameters: DDP makes its buckets anew after the first step.
+    `future` makes one: torch.futures.Future. With `low_rank`, layers of weights go as factors of that rank. `kind`
+    and `more` are for tributary.Sketch. On a grid layers share no unit, whichever DDP puts into one bucket. What
+    was rounded off of a bucket comes with its next gradients, as long as it has the same parameters: DDP makes its
+    buckets anew after the first step.
     """
-    if low_rank and "kind" in more:
+    if low_rank and kind != "grid":
         raise ValueError("with low_rank there is no choice of a kind: factors go on a grid")
     if bits > 16 and not low_rank:
         raise ValueError(f"bits={bits}: give 2, 4, 8 or 16; only factors of low_rank have more")
@@ -80,18 +91,20 @@ def sketch_hook(communicator, future, *, bits: int = 8, feedback: bool = True, l
     pending = set()
     _end_with_the_script(communicator, pending)
 
-    def sketch_of(count: int, columns: int) -> Sketch:
-        if columns == 1:
-            return Sketch(count, bits=min(bits, 16), feedback=feedback, **more)
-        return Sketch.low_rank(count // columns, columns, low_rank, bits=bits, feedback=feedback, **more)
+    def sketch_of(part: _Part) -> Sketch:
+        options = {**more, "feedback": feedback}
+        if part.matrix:
+            return Sketch.low_rank(*part.matrix, low_rank, bits=bits, **options)
+        if kind == "grid":
+            return Sketch.of_layers(part.layers, bits=min(bits, 16), **options)
+        return Sketch(sum(part.layers), kind=kind, bits=bits, **options)
 
-    def sketches_of(bucket, count: int) -> list[tuple[slice, Sketch]]:
+    def sketches_of(bucket) -> list[tuple[slice, Sketch]]:
         parameters = [parameter.data_ptr() for parameter in bucket.parameters()]
         known = kept.get(bucket.index())
         if known is None or known[0] != parameters:
-            parts = (_parts(bucket, low_rank) if low_rank else
-                     _layers(bucket) if more.get("kind") == "quantiles" else [(0, count, 1)])
-            known = parameters, [(slice(first, first + n), sketch_of(n, columns)) for first, n, columns in parts]
+            parts = _parts_with_tables(bucket) if kind == "quantiles" else _parts(bucket, low_rank)
+            known = parameters, [(part.elements, sketch_of(part)) for part in parts]
             kept[bucket.index()] = known
         return known[1]
 
@@ -116,8 +129,8 @@ def sketch_hook(communicator, future, *, bits: int = 8, feedback: bool = True, l
     def sketched(_state, bucket):
         gradients = bucket.buffer()
         vector = gradients.numpy()  # the same memory
-        requests = [communicator.isketched_allreduce(vector[part], sketch)
-                    for part, sketch in sketches_of(bucket, vector.size)]
+        requests = [communicator.isketched_allreduce(vector[elements], sketch)
+                    for elements, sketch in sketches_of(bucket)]
         averaged = future()
         finishing = waiter.submit(finish, requests, gradients, averaged)
         pending.add(finishing)
