@@ -594,6 +594,10 @@ def gradient_hook() -> None:
             numpy.testing.assert_allclose(averaged[180:196], 100, atol=110 / levels * comm.size)
             assert numpy.isnan(averaged[196:]).all()
             assert comm.statistics("sketch_bytes") - before == 696 * bits // 8 + 3 * 2, "nothing fills gaps"
+        # Two buckets do not draw the same numbers.
+        drawing = tributary.hooks.sketch_hook(comm, Averaged, bits=8, feedback=False)
+        first, second = (drawing(None, Bucket(gradient(comm.rank), (address,))).wait().values for address in (1, 2))
+        assert (first != second).any()
         comm.barrier()
         too_few = tributary.hooks.sketch_hook(comm, Averaged, bits=5)
         raised(tributary.InvalidArgumentError,

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Communication hooks of DistributedDataParallel, without PyTorch; tributary.torch has them for its groups."""
 
+import itertools
 import os
 import threading
 import weakref
@@ -10,6 +11,7 @@ from typing import NamedTuple
 from ._core import Sketch
 
 _PATIENCE_S = 2  # at the end of a script
+_GOLDEN = 0x9e3779b97f4a7c15  # keeps the seeds of a hook far from those that somebody gives to another one
 
 
 def _end_with_the_script(communicator, pending: set) -> None:
@@ -73,11 +75,11 @@ def _parts_with_tables(bucket) -> list[_Part]:
 
 
 def sketch_hook(communicator, future, *, bits: int = 8, feedback: bool = True, low_rank: int = 0,
-                kind: str = "grid", **more):
+                kind: str = "grid", seed: int = 0, **more):
     """A hook that averages gradients over the ranks of a communicator, each rounded to so many bits on its way.
 
-    `future` makes one: torch.futures.Future. With `low_rank`, layers of weights go as factors of that rank. `kind`
-    and `more` are for tributary.Sketch. On a grid layers share no unit, whichever DDP puts into one bucket. What
+    `future` makes one: torch.futures.Future. With `low_rank`, layers of weights go as factors of that rank. `kind`,
+    `seed` and `more` are for tributary.Sketch. On a grid layers share no unit, whichever DDP puts into one bucket. What
     was rounded off of a bucket comes with its next gradients, as long as it has the same parameters: DDP makes its
     buckets anew after the first step.
     """
@@ -85,14 +87,16 @@ def sketch_hook(communicator, future, *, bits: int = 8, feedback: bool = True, l
         raise ValueError("with low_rank there is no choice of a kind: factors go on a grid")
     if bits > 16 and not low_rank:
         raise ValueError(f"bits={bits}: give 2, 4, 8 or 16; only factors of low_rank have more")
+    numbers = itertools.count()
     kept = {}  # by the bucket's index: its parameters, and its parts with their sketches
     # Of DDP's hooks none may wait, and futures end by whoever does.
     waiter = ThreadPoolExecutor(1, "tributary-sketches")
     pending = set()
     _end_with_the_script(communicator, pending)
 
+    # The same places of two buckets do not draw the same numbers.
     def sketch_of(part: _Part) -> Sketch:
-        options = {**more, "feedback": feedback}
+        options = {**more, "feedback": feedback, "seed": (seed + next(numbers) * _GOLDEN) % 2**64}
         if part.matrix:
             return Sketch.low_rank(*part.matrix, low_rank, bits=bits, **options)
         if kind == "grid":
