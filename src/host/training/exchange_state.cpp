@@ -169,8 +169,9 @@ void GradientExchange::State::apply_backlog(Lock& lock) {
 void GradientExchange::State::apply(const Batch& batch) const {
   std::span<const float> rest(batch.values);
   for (const auto& sum : batch.sums) {
-    apply_({sum.layer, rest.first(elements(sum.layer)), sum.contributors, sum.iteration});
-    rest = rest.subspan(room(sum.layer));
+    const auto count = elements(sum.layer);
+    apply_({sum.layer, rest.first(count), sum.contributors, sum.iteration});
+    rest = rest.subspan(count);
   }
 }
 

@@ -88,7 +88,6 @@ struct GradientExchange::State {
   void for_own(const Batch& batch, Use use);
   void end(std::vector<Batch> batches);
   std::size_t elements(std::size_t layer) const { return begins_[layer + 1] - begins_[layer]; }
-  std::size_t room(std::size_t layer) const { return host::room_of(elements(layer), sketch_); }
 
   const std::vector<std::size_t> begins_;  // of each layer, and the end of the last one
   const std::span<float> parameters_;

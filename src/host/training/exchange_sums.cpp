@@ -28,10 +28,10 @@ Result<std::vector<GradientExchange::State::Batch>> GradientExchange::State::add
       !communicator.reproducible() && !(sketch_ && sketch_->kind == SketchKind::quantiles);
   for (std::size_t first = 0; first < sums.size();) {
     auto last = first + 1;
-    auto length = room(sums[first].layer);
+    auto length = elements(sums[first].layer);
     while (joins && last < sums.size() && sums[last].layer == sums[last - 1].layer + 1 &&
-           length + room(sums[last].layer) <= host::batch_elements) {
-      length += room(sums[last++].layer);
+           length + elements(sums[last].layer) <= host::batch_elements) {
+      length += elements(sums[last++].layer);
     }
     auto batch = contributions(std::span(sums).subspan(first, last - first));
     const auto began = Clock::now();
@@ -56,7 +56,11 @@ Result<void> GradientExchange::State::add_up_sketched(Batch& batch) {
   const auto layer = batch.sums.front().layer;
   auto options = *sketch_;
   options.seed = mixed(mixed(options.seed ^ sketches_[layer]++) ^ layer);
-  GradientSketch sketch(batch.values.size(), options);
+  std::vector<std::size_t> layers;
+  for (const auto& sum : batch.sums) {
+    layers.push_back(elements(sum.layer));
+  }
+  GradientSketch sketch(layers, options);
   for_own(batch, [&](std::size_t first, std::span<float> kept) {
     const auto own = std::span(batch.values).subspan(first, kept.size());
     std::ranges::transform(own, kept, own.begin(), std::plus<>());
@@ -77,7 +81,7 @@ void GradientExchange::State::for_own(const Batch& batch, Use use) {
     if (sum.contributors.has(communicator.rank()) && !kept_.empty()) {
       use(first, std::span(kept_).subspan(begins_[sum.layer], elements(sum.layer)));
     }
-    first += room(sum.layer);
+    first += elements(sum.layer);
   }
 }
 
@@ -91,7 +95,7 @@ GradientExchange::State::Batch GradientExchange::State::contributions(
     std::span<const Rounds::Sum> sums) const {
   Batch batch{{sums.begin(), sums.end()}, {}};
   for (const auto& sum : sums) {
-    const auto end = batch.values.size() + room(sum.layer);
+    const auto end = batch.values.size() + elements(sum.layer);
     if (sum.contributors.has(communicator.rank())) {
       const auto own = std::span(gradients_).subspan(begins_[sum.layer], elements(sum.layer));
       batch.values.insert(batch.values.end(), own.begin(), own.end());

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <numeric>
 #include <optional>
 #include <span>
 #include <utility>
@@ -38,15 +39,12 @@ Call from(std::uint32_t root, std::span<float> values) {
                  wire::ElementType::f32, wire::Operator::sum, root);
 }
 
-// Fails if a sum of these layers is too long for a collective. On a grid it has fewer bytes than
+// Fails if a sum of these layers is too long for a collective. On a grid it has no more bytes than
 // one of as many floats; by quantiles, where each layer goes by itself, all ranks get all sketches.
 Result<void> check_lengths(const std::vector<std::size_t>& layers,
                            const std::optional<SketchOptions>& sketch, std::uint32_t world_size,
                            const std::function<Result<void>(const Call&)>& check) {
-  std::size_t all = 0;
-  for (const auto elements : layers) {
-    all += host::room_of(elements, sketch);
-  }
+  const auto all = std::accumulate(layers.begin(), layers.end(), std::size_t{0});
   const auto longest = *std::ranges::max_element(layers);
   float any = 0;
   const auto sums = std::max(longest, std::min(host::batch_elements, all));

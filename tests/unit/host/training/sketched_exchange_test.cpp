@@ -124,6 +124,8 @@ TEST(SketchedExchange, NoLayerShowsInAnother) {
       ASSERT_TRUE(exchange.close());
       EXPECT_NEAR(own.parameters[0], 0.2, 0.01);
       EXPECT_EQ(std::isnan(own.parameters[1]), std::isnan(other));
+      const auto statistics = exchange.communicator().statistics();
+      EXPECT_EQ(statistics["sketch_bytes"], layers[0] + layers[1] + 2 * 2) << "nothing else";
     });
   }
 }
