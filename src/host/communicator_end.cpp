@@ -62,7 +62,8 @@ void Communicator::State::report() {
   const auto statistics = carried();
   const auto title =
       "communicator of " + std::to_string(options.world_size) + " ranks by " + algorithm;
-  for (const auto& line : host::report_of(journal->tallies(), {title, lived, ranks, statistics})) {
+  for (const auto& line :
+       host::report_of(journal->tallies(), {title, lived, ranks, statistics, sketched})) {
     tell(line);
   }
 }
@@ -76,7 +77,7 @@ void Communicator::State::conclude() {
   const auto title = "job " + std::to_string(job().id) + ", " + host::rank_text(options.rank) +
                      " of " + std::to_string(options.world_size);
   tell(host::conclusion_of({title, Clock::now() - created, algorithm, collectives_by_carrier,
-                            collectives_by_ring, failures, reasons, carried}));
+                            collectives_by_ring, failures, reasons, carried, sketched}));
 }
 
 // Returns how long each rank was in collectives; empty if the ranks cannot be asked any more.

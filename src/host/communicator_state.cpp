@@ -186,8 +186,8 @@ Figures Communicator::State::general_figures() const {
   const auto tuned_us = std::chrono::duration_cast<std::chrono::microseconds>(tuned_for).count();
   figures.push_back({"tuned_us", static_cast<std::uint64_t>(tuned_us), Merge::same});
   figures.push_back({"plan", tuned_us == 0 ? "" : plan.text(algorithm), Merge::same});
-  figures.push_back({"sketch_bytes", sketch_bytes});
-  figures.push_back({"sketch_bytes_of_floats", sketch_bytes_of_floats});
+  figures.push_back({"sketch_bytes", sketched.sent});
+  figures.push_back({"sketch_bytes_of_floats", sketched.of_floats});
   return Figures(std::move(figures));
 }
 

@@ -21,6 +21,7 @@
 #include "host/exact/steps.h"
 #include "host/journal/journal.h"
 #include "host/journal/log.h"
+#include "host/journal/sketch_bytes.h"
 #include "host/limit.h"
 #include "host/membership/member.h"
 #include "host/membership/messages.h"
@@ -196,8 +197,7 @@ struct Communicator::State {
   host::Duration tuned_for{};
   std::string fallback;                          // why the ring carries everything, if it does
   std::map<std::string, std::uint64_t> reasons;  // how many the ring has carried for which reason
-  std::uint64_t sketch_bytes = 0;
-  std::uint64_t sketch_bytes_of_floats = 0;  // what they would have been as floats
+  host::SketchBytes sketched;
   host::exact::Scratch scratch;
   host::sketch::Scratch sketch_scratch;
   bool failed = false;  // the last collective has

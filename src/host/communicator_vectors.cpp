@@ -143,8 +143,8 @@ Result<void> Communicator::State::run_sketched_in(host::Steps& steps, const Call
   });
   count(by, sketched_name, done.has_value(), is_by_plan(by, sums));
   if (done) {
-    sketch_bytes += bytes;
-    sketch_bytes_of_floats += elements * sizeof(float);
+    sketched.sent += bytes;
+    sketched.of_floats += elements * sizeof(float);
   }
   return done;
 }

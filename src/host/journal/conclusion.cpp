@@ -59,6 +59,9 @@ std::string conclusion_of(const Conclusion& conclusion) {
   }
   text += counted(conclusion.by_ring, "collective") + " by the ring of the hosts" +
           reasons_text(conclusion.reasons);
+  if (const auto saved = text_of(conclusion.sketches); !saved.empty()) {
+    text += ", " + saved;
+  }
   return conclusion.failures == 0 ? text
                                   : text + ", " + std::to_string(conclusion.failures) + " failed";
 }

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "host/clock.h"
+#include "host/journal/sketch_bytes.h"
 #include "host/statistics.h"
 
 namespace tributary::host {
@@ -20,10 +21,11 @@ struct Conclusion {
   std::uint64_t failures = 0;
   std::map<std::string, std::uint64_t> reasons;  // how many went by the ring for which reason
   const ProtocolStatistics& carried;
+  SketchBytes sketches{};
 };
 
-// Says in one line what carried the collectives, over which switches, with how many bytes, and why
-// the ring of the hosts had to carry others.
+// Says in one line what carried the collectives, over which switches, with how many bytes, why the
+// ring of the hosts had to carry others, and what sketches saved.
 std::string conclusion_of(const Conclusion& conclusion);
 
 }  // namespace tributary::host

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdarg>
 #include <cstdio>
+#include <utility>
 #include <variant>
 
 #include "host/text.h"
@@ -81,6 +82,9 @@ std::vector<std::string> report_of(const Tallies& tallies, const Ending& ending)
                           "calls", "ms in all", "mean ms", "longest", "Mbit/s"));
   for (const auto& [key, tally] : tallies) {
     lines.push_back(line_of(key, tally));
+  }
+  if (auto saved = text_of(ending.sketches); !saved.empty()) {
+    lines.push_back(std::move(saved));
   }
   if (!ending.carried.protocol.empty()) {
     lines.push_back(figures_line(ending.carried));

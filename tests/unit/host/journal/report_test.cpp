@@ -37,6 +37,13 @@ TEST(JournalReport, HasALineForEachKindOfCollective) {
   EXPECT_EQ(lines[5], "rank 1 came last: rank 0 waited in collectives for 9.000 ms longer");
 }
 
+TEST(JournalReport, SaysWhatSketchesSaved) {
+  const ProtocolStatistics carried{"canary", {}, {}};
+  const auto lines = report_of({}, {"communicator of 2", 10ms, {}, carried, {126, 1000}});
+  ASSERT_EQ(lines.size(), 4u);
+  EXPECT_EQ(lines[2], "sketches sent 126 B in place of 1.0 kB (87.4 % saved)");
+}
+
 TEST(JournalReport, SaysLessOfWhatIsNotKnown) {
   const auto lines = report_of({}, {"communicator of 1", 0ms, {}, {}});
   ASSERT_EQ(lines.size(), 2u);
