@@ -2,6 +2,7 @@
 #include "host/sketch/quantiles.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <vector>
 
@@ -69,7 +70,8 @@ HWY_INLINE auto bucket_of(D d, V element, const float* edges, std::size_t codes)
 }
 
 // Goes up with a probability that is the element's part of the distance from the value below to the
-// one above. There is none above the last: 0 / 0 is no reason to go there.
+// one above. There is none above the last: 0 / 0 is no reason to go there. Where the distance of
+// some values is no f32, the half of all is.
 template <class D, class V, class VI>
 HWY_INLINE VI by_chance(D d, V element, VI below, const Quantiles& quantiles, const Chance& chance,
                         std::size_t index) {
@@ -78,9 +80,11 @@ HWY_INLINE VI by_chance(D d, V element, VI below, const Quantiles& quantiles, co
   const auto last = hn::Set(integers, static_cast<std::int32_t>(quantiles.codes() - 1));
   const auto above = hn::Min(hn::Add(below, one), last);
   const auto* const values = quantiles.values.data();
-  const auto value = hn::GatherIndex(d, values, below);
-  const auto distance = hn::Sub(hn::GatherIndex(d, values, above), value);
-  const auto part = hn::Div(hn::Sub(element, value), distance);
+  const float widest = quantiles.values[quantiles.codes() - 1] - quantiles.values[0];
+  const auto scale = hn::Set(d, std::isinf(widest) ? 0.5f : 1.0f);
+  const auto value = hn::Mul(hn::GatherIndex(d, values, below), scale);
+  const auto distance = hn::Sub(hn::Mul(hn::GatherIndex(d, values, above), scale), value);
+  const auto part = hn::Div(hn::Sub(hn::Mul(element, scale), value), distance);
   const auto up = hn::RebindMask(integers, hn::Lt(drawn(d, chance, index), part));
   return hn::IfThenElse(up, above, below);
 }

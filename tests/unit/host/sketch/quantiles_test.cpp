@@ -162,6 +162,21 @@ TEST(Quantiles, ChanceIsRightInTheMean) {
   }
 }
 
+// The element in the middle is between two values whose distance is beyond f32.
+TEST(Quantiles, ChanceIsRightBetweenValuesThatAreFarApart) {
+  std::vector<float> elements(81, -3e38f);
+  elements[40] = 1.5e38f;
+  std::fill(elements.begin() + 41, elements.end(), 3e38f);
+  const auto quantiles = quantiles_of(elements, 2, Rounding::stochastic);
+  constexpr int rounds = 4000;
+  int up = 0;
+  for (std::uint64_t round = 0; round < rounds; ++round) {
+    const auto chance = chance_of(7, 0, round);
+    up += decoded(elements, quantiles, &chance)[40] > 0 ? 1 : 0;
+  }
+  EXPECT_NEAR(static_cast<double>(up) / rounds, 0.75, 0.03);
+}
+
 TEST(Quantiles, WhatIsNotFiniteMakesAllOfItNan) {
   for (const float bad : {nan, infinity, -infinity}) {
     for (const std::size_t at : {0, 511, 512, 699}) {
