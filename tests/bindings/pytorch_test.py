@@ -466,6 +466,9 @@ class Bucket:
     def buffer(self) -> torch.Tensor:
         return self.flat
 
+    def gradients(self) -> list:
+        return [self.flat]
+
     def index(self) -> int:
         return 0
 
