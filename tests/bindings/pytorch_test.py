@@ -415,16 +415,16 @@ def refused_loose_training() -> None:
     unfrozen.requires_grad_()
     raised(optimizer.zero_grad, "other parameters .* require gradients")
     optimizer.close()
-    with_momentum = torch.optim.SGD([weights], lr=1, momentum=0.5)
-    optimizer = tributary.torch.loose_optimizer(with_momentum, synchrony="asp")
-
-    def train() -> None:
-        optimizer.zero_grad()
-        (weights * 2).sum().backward()
-        optimizer.step()
-        optimizer.close()
-
-    raised(train, "momentum|exchange of gradients has ended")  # of one rank, or that this has said so
+    weights.grad = torch.ones(3)
+    before = weights.tolist()
+    for remembers in (torch.optim.SGD([weights], lr=1, momentum=0.5), torch.optim.Adam([weights], lr=1),
+                      torch.optim.Adagrad([weights], lr=1)):
+        for option in ({"synchrony": "asp"}, {"synchrony": "ssp", "stale": "drop"}):
+            raised(lambda: tributary.torch.loose_optimizer(remembers, **option), "SGD without momentum")
+    assert weights.tolist() == before and weights.grad.tolist() == [1, 1, 1]
+    plain = torch.optim.SGD([weights], lr=1)
+    with tributary.torch.loose_optimizer(plain, synchrony="asp"):
+        assert plain.param_groups[0]["params"][0] is weights and not plain.state
 
 
 def a_rank_dies() -> None:

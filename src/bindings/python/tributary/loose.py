@@ -34,6 +34,9 @@ class LooseOptimizer:
         self._size = communicator.size
         self._parameters = [one for one in self._all() if one.requires_grad]
         self._hands_over = options.get("synchrony") == "asp" or options.get("stale") == "drop"
+        if self._hands_over and _remembers(optimizer):
+            raise ValueError("with asp, and where stale gradients are dropped, ranks get the parameters of others, but "
+                             "not what an optimizer remembers: use SGD without momentum")
         self._inside = False
         self._offered: set[int] = set()
         flat = _flattened(self._parameters)
@@ -124,9 +127,28 @@ class LooseOptimizer:
         with self._rate_times(self._schedule(iteration) * len(contributors) / self._size):
             self.optimizer.step()  # of this one: no other has a gradient
         parameter.grad = None
-        if self._hands_over and any(map(torch.is_tensor, self.optimizer.state[parameter].values())):
-            raise RuntimeError("with asp, and where stale gradients are dropped, ranks get the parameters of others, "
-                               "but not what an optimizer remembers: use SGD without momentum")
+
+
+def _has_state(optimizer: torch.optim.Optimizer) -> bool:
+    return any(torch.is_tensor(value) for state in optimizer.state.values() for value in state.values())
+
+
+def _remembers(optimizer: torch.optim.Optimizer) -> bool:
+    """Whether it has a state, or has one after a step: it makes one, of parameters that are in no model."""
+    if _has_state(optimizer):
+        return True
+    own = [group["params"] for group in optimizer.param_groups]
+    for group in optimizer.param_groups:
+        tried = torch.nn.Parameter(torch.zeros(1))
+        tried.grad = torch.zeros(1)
+        group["params"] = [tried]
+    try:
+        optimizer.step()
+        return _has_state(optimizer)
+    finally:
+        for group, parameters in zip(optimizer.param_groups, own):
+            optimizer.state.pop(group["params"][0], None)
+            group["params"] = parameters
 
 
 def _broadcast(communicator: Communicator, frozen: torch.Tensor) -> None:
