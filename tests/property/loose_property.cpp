@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Runs loosely synchronised ranks in random schedules, one for each seed from FIRST to LAST
-// (`loose_property FIRST LAST`). The ranks in each sum have to be those of an independent model, no
-// rank may be further ahead than the staleness allows, every replica has to be made of the same
-// sums, and every schedule has to end.
+// (`loose_property FIRST LAST`). The ranks in each sum, and the matrix of whose gradients were in
+// sums, have to be those of an independent model, no rank may be further ahead than the staleness
+// allows, every replica has to be made of the same sums, and every schedule has to end.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
@@ -75,6 +75,7 @@ class Schedule {
   void round();
   void put_together(std::vector<std::uint64_t>& together);
   void check_sums();
+  void check_gei(const GeiMatrix& gei) const;
   std::vector<std::uint64_t> add_up() const;
   void end(std::uint32_t rank, const std::vector<std::uint64_t>& sums);
   void check_end();
@@ -263,6 +264,19 @@ void Schedule::check_sums() {
   }
 }
 
+void Schedule::check_gei(const GeiMatrix& gei) const {
+  require(gei.first() == 0 && gei.latest() >= model_.latest(), "the matrix lacks iterations");
+  for (std::uint64_t iteration = 0; iteration <= gei.latest(); ++iteration) {
+    for (std::size_t layer = 0; layer < layers_; ++layer) {
+      const auto& in_sum = (*gei.row(iteration))[layer];
+      for (std::uint32_t rank = 0; rank < ranks_; ++rank) {
+        require(in_sum.has(rank) == model_.is_in_sum({rank, iteration, layer}),
+                "the matrix has other gradients than were in sums");
+      }
+    }
+  }
+}
+
 // Adds up as the switches do: each rank gives its own gradient, or zeros.
 std::vector<std::uint64_t> Schedule::add_up() const {
   std::vector<std::uint64_t> sums;
@@ -304,6 +318,7 @@ void Schedule::check_end() {
     require(worker.rounds.is_over(), "it is not over for all ranks");
     require(worker.backlog.empty(), "it is over, and a rank has not applied all sums");
     require(worker.replica == all_, "the replicas differ");
+    check_gei(worker.rounds.gei());
   }
 }
 
