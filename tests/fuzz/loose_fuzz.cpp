@@ -36,10 +36,20 @@ void act(Input& input, Rounds& rounds) {
   }
 }
 
+// Most words are small numbers or a few flags; 255 begins one with bits anywhere.
+std::uint64_t any_word(Input& input) {
+  const std::uint64_t first = input.next();
+  if (first != 255) {
+    return first;
+  }
+  const std::uint64_t bits = input.next();
+  return bits << (input.next() % 64u);
+}
+
 // False: it has ended.
 bool round(Input& input, Rounds& rounds) {
   for (auto& word : rounds.speak(!rounds.is_inside())) {
-    word |= input.next();
+    word |= any_word(input);
   }
   if (!rounds.hear()) {
     return false;
