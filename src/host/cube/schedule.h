@@ -20,9 +20,9 @@ namespace tributary::host {
 // interface, so that all are busy. Along its route a part is reduce-scattered: of what a rank has,
 // each rank of the group gets a share from all others, adds them, and goes on with that; then it is
 // gathered, backwards. What is to be sent to a neighbour, of all parts one after the other, is one
-// stream of bytes, and every order of arrival between streams is fine. Shares are added in the
-// order of the ranks of a group, so that sums do not depend on who was faster. Floats of 16 and 8
-// bits are rounded after each addition.
+// stream of bytes, and every order of arrival between streams is fine. To its own share a
+// rank adds those of the others in the order of their ranks, so that sums do not depend on who was
+// faster. Floats of 16 and 8 bits are rounded after each addition.
 //
 // It needs as much memory as the vector has, for shares that have come and are not added yet.
 class CubeSchedule {
@@ -85,7 +85,7 @@ class CubeSchedule {
     const std::byte* at = nullptr;
   };
   struct Step {
-    std::vector<Arrival> arrivals;  // in the order of the ranks
+    std::vector<Arrival> arrivals;  // from the others, in the order of their ranks
     // A step that adds has its share here, and what comes to that.
     std::byte* target = nullptr;
     std::size_t bytes = 0;
