@@ -156,8 +156,27 @@ struct Select {
   }
 };
 
-// Vectors of integers have no such instruction, or not on every CPU. No operand has an outcome that
-// is undefined.
+// A shift by as many bits as a lane has, or more, would differ between CPUs.
+template <class D, class V>
+HWY_INLINE V shift_of(D d, V b) {
+  return hn::And(b, hn::Set(d, static_cast<hn::TFromD<D>>(8 * sizeof(hn::TFromD<D>) - 1)));
+}
+
+struct LeftShift {
+  template <class D, class V>
+  static HWY_INLINE V apply(D d, V a, V b, V /*c*/) {
+    return hn::Shl(a, shift_of(d, b));
+  }
+};
+
+struct RightShift {
+  template <class D, class V>
+  static HWY_INLINE V apply(D d, V a, V b, V /*c*/) {
+    return hn::Shr(a, shift_of(d, b));
+  }
+};
+
+// Vectors of integers have no such instruction. No operand has an outcome that is undefined.
 
 struct Quotient {
   template <class T>
@@ -174,26 +193,6 @@ struct Remainder {
   template <class T>
   static HWY_INLINE T apply(T a, T b) {
     return b == 0 || b == -1 ? 0 : a % b;
-  }
-};
-
-template <class T>
-HWY_INLINE unsigned shift_of(T b) {
-  constexpr auto bits = static_cast<unsigned>(8 * sizeof(T));
-  return static_cast<unsigned>(b) & (bits - 1);
-}
-
-struct LeftShift {
-  template <class T>
-  static HWY_INLINE T apply(T a, T b) {
-    return static_cast<T>(static_cast<std::make_unsigned_t<T>>(a) << shift_of(b));
-  }
-};
-
-struct RightShift {
-  template <class T>
-  static HWY_INLINE T apply(T a, T b) {
-    return static_cast<T>(a >> shift_of(b));
   }
 };
 

@@ -79,8 +79,8 @@ constexpr Primitives integer_primitives() {
   at(table, Operation::bit_and) = &run_vectors<T, Binary<BitAnd>>;
   at(table, Operation::bit_or) = &run_vectors<T, Binary<BitOr>>;
   at(table, Operation::bit_xor) = &run_vectors<T, Binary<BitXor>>;
-  at(table, Operation::shift_left) = &run_numbers<T, LeftShift>;
-  at(table, Operation::shift_right) = &run_numbers<T, RightShift>;
+  at(table, Operation::shift_left) = &run_vectors<T, LeftShift>;
+  at(table, Operation::shift_right) = &run_vectors<T, RightShift>;
   return table;
 }
 
