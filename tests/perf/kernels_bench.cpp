@@ -137,12 +137,23 @@ void add_handler(const std::string& name, Loaded loaded) {
       [&handler](benchmark::State& state) { run_handler(state, handler, in_packet.offset); });
 }
 
+// An expression can hardly be slower: three divisions, and as many of the slowest of the other
+// operations as are permitted.
+std::string slowest_expression() {
+  std::string text = "acc = acc / 3 / 3 / 3";
+  for (int i = 0; i < 61; ++i) {
+    text += " || in";
+  }
+  return text;
+}
+
 // To compare with accumulate/f32/sum/packet.
 void add_handlers() {
   using wire::ElementType;
   add_handler("sum", reduce::compile_expression("acc = acc + in;", ElementType::f32));
   add_handler("saturating_add",
               reduce::compile_expression("acc = clamp(acc + in, -128, 127);", ElementType::i8));
+  add_handler("slowest", reduce::compile_expression(slowest_expression(), ElementType::i8));
   for (const std::string name :
        {"saturating_add", "complex_product", "kahan_sum", "sketch_merge", "topk_merge"}) {
     add_handler("native_" + name, reduce::open_native(HANDLER_EXAMPLES "/" + name + ".so"));

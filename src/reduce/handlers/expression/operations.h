@@ -54,10 +54,23 @@ constexpr bool lanes_have(Lanes lanes, Operation operation) {
   }
 }
 
-// Returns as how many instructions an operation counts: no CPU divides vectors of integers.
+// No CPU divides vectors of integers. Floats that are subnormal are counted in.
+inline constexpr std::size_t integer_division_weight = 64;
+inline constexpr std::size_t float_division_weight = 8;
+
+// Returns as how many additions an operation counts, by the time that it takes on CPUs with wide
+// vectors (docs/design/0080). What takes up to three times as long as an addition counts as one, as
+// there are never many of them.
 constexpr std::size_t weight(Lanes lanes, Operation operation) {
-  const bool divides = operation == Operation::divide || operation == Operation::remainder;
-  return divides && !is_float(lanes) ? 16 : 1;
+  switch (operation) {
+    case Operation::divide:
+    case Operation::remainder:
+      return is_float(lanes) ? float_division_weight : integer_division_weight;
+    case Operation::square_root:
+      return float_division_weight;
+    default:
+      return 1;
+  }
 }
 
 // An Infix is how an operation is written between two operands: the greater the rank, the earlier

@@ -81,7 +81,8 @@ class Parser {
   Token token_;
   Formula formula_;
   std::vector<Name> names_;
-  std::size_t weights_ = 0;
+  std::size_t instructions_ = 0;
+  std::size_t weight_ = 0;
   unsigned depth_ = 0;
   std::string error_;
 };
@@ -296,12 +297,16 @@ Index Parser::compute(const Token& token, Operation operation, Index a, Index b,
                               ? quoted(token) + " is for integers, and these are floats"
                               : quoted(token) + " is for floats, and these are integers");
   }
-  weights_ += weight(lanes_, operation);
-  if (weights_ > instructions_max) {
+  if (++instructions_ > instructions_max) {
     return fail(token.at, "up to here there are more than " + std::to_string(instructions_max) +
-                              " instructions, where a division of integers counts as " +
-                              std::to_string(weight(Lanes::i32, Operation::divide)) +
-                              "; leave something out, or name what is computed twice");
+                              " instructions; leave something out, or name what is computed twice");
+  }
+  weight_ += weight(lanes_, operation);
+  if (weight_ > weight_max) {
+    return fail(token.at, "up to here it takes as long as more than " + std::to_string(weight_max) +
+                              " additions, as " + quoted(token) + " counts as " +
+                              std::to_string(weight(lanes_, operation)) +
+                              "; leave divisions and roots out, or name what is computed twice");
   }
   Value value;
   value.operation = operation;

@@ -39,7 +39,7 @@ bool is_sound(const Program& program) {
   for (std::size_t number = 0; number < fixed; ++number) {
     written.set(number);
   }
-  std::size_t weights = 0;
+  std::size_t weight_of_all = 0;
   for (const auto& instruction : program.instructions) {
     const bool is_constant = instruction.to >= Program::first_constant && instruction.to < fixed;
     if (!is_sound(instruction, program.lanes, written) || is_constant ||
@@ -47,9 +47,10 @@ bool is_sound(const Program& program) {
       return false;
     }
     written.set(instruction.to);
-    weights += weight(program.lanes, instruction.operation);
+    weight_of_all += weight(program.lanes, instruction.operation);
   }
-  return weights <= instructions_max && is_written(written, program.result);
+  return program.instructions.size() <= instructions_max && weight_of_all <= weight_max &&
+         is_written(written, program.result);
 }
 
 std::uint64_t mark_of(const Program& program) {

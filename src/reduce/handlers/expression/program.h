@@ -40,9 +40,10 @@ enum class Operation : std::uint8_t {
 };
 inline constexpr std::size_t operation_count = 22;
 
-// These bound a program, and so the time that it takes for each element. An instruction may count
-// as several (operations.h).
+// These bound a program, and so the time that it takes for each element. Its weight is that of all
+// its instructions (operations.h).
 inline constexpr std::size_t instructions_max = 64;
+inline constexpr std::size_t weight_max = 256;
 inline constexpr std::size_t temporaries_max = 16;
 inline constexpr std::size_t registers_max = 32;
 

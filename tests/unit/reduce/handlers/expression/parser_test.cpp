@@ -77,9 +77,24 @@ TEST(Parser, BoundsWhatAProgramTakes) {
   EXPECT_EQ(error_of("acc = acc" + repeated(" + in", 64)), "none");
   EXPECT_NE(error_of("acc = acc" + repeated(" + in", 65)).find("more than 64 instructions"),
             std::string::npos);
-  EXPECT_EQ(error_of("acc = acc" + repeated(" / in", 4)), "none");
-  EXPECT_NE(error_of("acc = acc" + repeated(" / in", 5)).find("counts as 16"), std::string::npos);
-  EXPECT_EQ(error_of("acc = acc" + repeated(" / in", 64), Lanes::f32), "none");
+}
+
+TEST(Parser, BoundsTheTimeOfDivisions) {
+  for (const auto* const division : {" / in", " % in"}) {
+    EXPECT_EQ(error_of("acc = acc" + repeated(division, 4)), "none");
+    EXPECT_NE(error_of("acc = acc" + repeated(division, 5)).find("counts as 64"),
+              std::string::npos);
+  }
+  for (const auto lanes : {Lanes::f32, Lanes::f64}) {
+    EXPECT_EQ(error_of("acc = acc" + repeated(" / in", 32), lanes), "none");
+    EXPECT_EQ(error_of("acc = acc" + repeated(" / in", 33), lanes),
+              "line 1, column 171: up to here it takes as long as more than 256 additions, as `/` "
+              "counts as 8; leave divisions and roots out, or name what is computed twice");
+    const std::string roots = "acc = sqrt(acc)";
+    EXPECT_EQ(error_of(roots + repeated(" + sqrt(in)", 27), lanes), "none");
+    EXPECT_NE(error_of(roots + repeated(" + sqrt(in)", 28), lanes).find("`sqrt` counts as 8"),
+              std::string::npos);
+  }
 }
 
 TEST(Parser, BoundsNames) {

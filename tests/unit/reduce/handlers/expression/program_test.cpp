@@ -21,11 +21,21 @@ Program sound() {
   return program;
 }
 
+// Makes it a program of floats, of 33 such instructions.
+void assign_floats(Program& program, Operation operation) {
+  program.type = wire::ElementType::f32;
+  program.lanes = Lanes::f32;
+  program.instructions.assign(33, {operation, 0, {0, 1, 0}});
+}
+
 TEST(Program, WhatKeepsToTheRulesIsSound) {
   EXPECT_TRUE(is_sound(sound()));
   Program nothing;
   nothing.result = Program::element;
   EXPECT_TRUE(is_sound(nothing));
+  auto floats = sound();
+  assign_floats(floats, Operation::add);
+  EXPECT_TRUE(is_sound(floats));
 }
 
 TEST(Program, WhateverElseIsNot) {
@@ -45,6 +55,8 @@ TEST(Program, WhateverElseIsNot) {
       [](Program& p) {
         p.instructions.assign(5, {Operation::divide, 0, {0, 1, 0}});
       },
+      [](Program& p) { assign_floats(p, Operation::divide); },
+      [](Program& p) { assign_floats(p, Operation::square_root); },
       [](Program& p) { p.result = 4; },
       [](Program& p) { p.result = 255; },
   };
