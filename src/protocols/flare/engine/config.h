@@ -27,8 +27,8 @@ enum class Aggregation : std::uint8_t {
 
 // Describes the reduction tree of one job, as the network manager set it up (section 4).
 struct TreeConfig : engine::TreePlace {
-  // Each rank may have so many blocks in flight, 1 to wire::flare_window_max; ranks that send more
-  // are refused.
+  // Each rank may have so many blocks in flight, 1 to wire::flare_window_max; what is beyond them
+  // is dropped.
   std::uint32_t window = window_default;
   // On: the same contributions give the same bits, in whatever order they come.
   bool reproducible = false;

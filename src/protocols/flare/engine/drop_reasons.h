@@ -16,7 +16,7 @@
   X(stale, "of a block of which everybody has the result")                        \
   X(stale_run, "of a run that is over, or not the one that goes on")              \
   X(duplicate, "that came here before")                                           \
-  X(window, "of a new run, but not of its first blocks")                          \
+  X(window, "too far on in its run to be in flight")                              \
   X(not_sparse, "sparse, for a tree that has no sparse blocks")                   \
   X(shard, "of a sparse block: not one of its contribution's shards")
 

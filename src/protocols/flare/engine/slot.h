@@ -45,9 +45,6 @@ struct Slot {
     return is_of(wanted) && header.run.value() == run;
   }
   bool is_of(std::uint64_t wanted) const { return state != State::free && block == wanted; }
-  // Whoever sends a block that comes to the slot of an older one has the result of that, as its
-  // window has passed it, and so has everybody else.
-  bool is_beyond(std::uint64_t other) const { return state != State::free && block > other; }
   bool has(std::size_t child) const { return (arrived >> child & 1) != 0; }
 };
 

@@ -40,6 +40,7 @@ SparseBlocks::SparseBlocks(const TreeConfig& config, const engine::TreePorts& po
       memory_(memory),
       workers_below_(config.workers_below),
       is_root_(!config.parent),
+      horizon_(config.sparse_window),
       slots_(wire::flare_slots(config.sparse_window)),
       taken_((slots_.size() + 63) / 64),
       children_(slots_.size() * ports.children()) {}
@@ -128,11 +129,16 @@ Packet& SparseBlocks::keep(KeptShard& place, const wire::FlareSparseHeader& head
 }
 
 void SparseBlocks::finish(SparseSlot& slot) {
+  let_go_of_work(slot);
+  slot.state = SparseSlot::State::done;
+  horizon_.note_result(slot.block);
+}
+
+void SparseBlocks::let_go_of_work(SparseSlot& slot) {
   if (slot.state == SparseSlot::State::gathering) {
     end_gathering(slot);
   }
   let_go_of_sum(slot);
-  slot.state = SparseSlot::State::done;
 }
 
 void SparseBlocks::let_go_of_sum(SparseSlot& slot) {
@@ -152,7 +158,7 @@ void SparseBlocks::clear(SparseSlot& slot) {
   if (slot.state == SparseSlot::State::free) {
     return;
   }
-  finish(slot);
+  let_go_of_work(slot);
   let_go_of_result(slot);
   slot.state = SparseSlot::State::free;
   taken_[index_of(slot) / 64] &= ~(std::uint64_t{1} << index_of(slot) % 64);
@@ -161,6 +167,7 @@ void SparseBlocks::clear(SparseSlot& slot) {
 // A run that is new ends what there was. Slots are large, and most of them free: looking at each
 // would cost whoever shares the core a millisecond.
 void SparseBlocks::clear_all() {
+  horizon_.forget();
   for (std::size_t word = 0; word < taken_.size(); ++word) {
     for (auto bits = taken_[word]; bits != 0; bits &= bits - 1) {
       clear(slots_[word * 64 + static_cast<std::size_t>(std::countr_zero(bits))]);

@@ -10,6 +10,7 @@
 #include "packet/clock.h"
 #include "packet/packet.h"
 #include "protocols/flare/engine/config.h"
+#include "protocols/flare/engine/horizon.h"
 #include "protocols/flare/engine/sparse_shards.h"
 #include "protocols/flare/engine/sparse_slot.h"
 #include "protocols/flare/engine/working_memory.h"
@@ -25,6 +26,7 @@ class SparseBlocks {
 
   SparseSlot& slot(std::uint64_t block) { return slots_[block & (slots_.size() - 1)]; }
   const std::vector<SparseSlot>& slots() const { return slots_; }
+  Horizon& horizon() { return horizon_; }
   const SparseChild& child(const SparseSlot& slot, std::size_t index) const {
     return children_[index_of(slot) * ports_.children() + index];
   }
@@ -51,7 +53,7 @@ class SparseBlocks {
   // Keeps a shard that so many frames share.
   Packet& keep(KeptShard& place, const wire::FlareSparseHeader& header, PacketPtr payload,
                unsigned frames);
-  // Lets go of what the result was made of, as it is there.
+  // Lets go of what the result was made of, as it is there for everybody.
   void finish(SparseSlot& slot);
   void let_go_of_result(SparseSlot& slot);
   void clear(SparseSlot& slot);
@@ -69,6 +71,7 @@ class SparseBlocks {
   std::span<SparseChild> children_of(const SparseSlot& slot) {
     return {&children_[index_of(slot) * ports_.children()], ports_.children()};
   }
+  void let_go_of_work(SparseSlot& slot);
   void forget_contributions(SparseSlot& slot);
   void let_go_of_sum(SparseSlot& slot);
   void end_gathering(SparseSlot& slot);
@@ -78,6 +81,7 @@ class SparseBlocks {
   WorkingMemory& memory_;
   std::uint16_t workers_below_;
   bool is_root_;
+  Horizon horizon_;
   std::vector<SparseSlot> slots_;      // by block; a power of two
   std::vector<std::uint64_t> taken_;   // of them, a bit each: not free
   std::vector<SparseChild> children_;  // by slot

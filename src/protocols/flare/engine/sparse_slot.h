@@ -75,8 +75,6 @@ struct SparseSlot {
   std::array<KeptShard, wire::flare_runs_max> result;
 
   bool is_of(std::uint64_t wanted) const { return state != State::free && block == wanted; }
-  // Returns what Slot::is_beyond() does.
-  bool is_beyond(std::uint64_t other) const { return state != State::free && block > other; }
   bool has(std::size_t child) const { return (arrived >> child & 1) != 0; }
 
   // Returns the header of the result that is there, or of which some is.

@@ -50,6 +50,7 @@ Tree::Tree(const TreeConfig& config, const engine::SwitchIdentity& self, Working
       order_(order_of(config.children)),
       headers_(headers_of(config, self)),
       memory_(memory),
+      horizon_(config.window),
       slots_(wire::flare_slots(config.window)),
       taken_((slots_.size() + 63) / 64),
       buffers_per_slot_(config.aggregation() == Aggregation::tree ? config.children.size() : 1),
@@ -71,8 +72,8 @@ std::optional<DropReason> Tree::misplaced(const engine::Arrival& arrival,
   return std::nullopt;
 }
 
-// A run begins with its first blocks, but a core has not seen those of the flows of others. A run
-// that is silent gives way to any packet: this switch may have taken it up by one that came late.
+// A run that is silent gives way to any packet: this switch may have taken it up by one that came
+// late.
 std::optional<DropReason> Tree::change_run(std::uint32_t run, wire::FlareKind kind,
                                            std::uint64_t block, std::uint64_t window, Time now) {
   if (runs_.is_over(run)) {
@@ -83,18 +84,28 @@ std::optional<DropReason> Tree::change_run(std::uint32_t run, wire::FlareKind ki
     if (kind != wire::FlareKind::contribution || runs_.was_before(run)) {
       return drop::stale_run;
     }
-    if (block >= window + wire::flare_flows) {
+    if (block >= Horizon::first_blocks(window)) {
       return drop::window;
     }
   }
   let_go();
   runs_.begin(run);
+  if (!is_silent) {
+    begin_at_first_blocks();
+  }
   return std::nullopt;
 }
 
-std::optional<DropReason> Tree::count_stale() {
-  ++counters.stale;
-  return drop::stale;
+void Tree::begin_at_first_blocks() {
+  horizon_.begin();
+  if (sparse_ != nullptr) {
+    sparse_->horizon().begin();
+  }
+}
+
+std::optional<DropReason> Tree::count_stale(std::optional<DropReason> reason) {
+  counters.stale += reason == drop::stale ? 1 : 0;
+  return reason;
 }
 
 void Tree::rest() {
@@ -113,6 +124,7 @@ void Tree::let_go() {
       clear(slots_[word * 64 + static_cast<std::size_t>(std::countr_zero(bits))]);
     }
   }
+  horizon_.forget();
   if (sparse_ != nullptr) {
     sparse_->clear_all();
   }
@@ -231,6 +243,9 @@ Packet& Tree::keep(Slot& slot, Slot::State state, PacketPtr elements, unsigned f
   slot.kept = engine::SharedElements(memory_.pool(), body);
   note_taken(slot);
   slot.state = state;
+  if (state == Slot::State::done) {
+    horizon_.note_result(slot.block);
+  }
   return body;
 }
 

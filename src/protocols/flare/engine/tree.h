@@ -17,6 +17,7 @@
 #include "protocols/flare/engine/config.h"
 #include "protocols/flare/engine/figures.h"
 #include "protocols/flare/engine/headers.h"
+#include "protocols/flare/engine/horizon.h"
 #include "protocols/flare/engine/partials.h"
 #include "protocols/flare/engine/runs.h"
 #include "protocols/flare/engine/slot.h"
@@ -52,7 +53,8 @@ class Tree {
   // goes; no value if it is.
   std::optional<DropReason> misplaced(const engine::Arrival& arrival, wire::FlareKind kind) const;
   // Sees to it that the tree is in the run of a packet, whose window is the tree's and which has
-  // come to a slot. Returns why that cannot be, or that the block is past; no value otherwise.
+  // come to a slot. Returns why that cannot be, or why the block cannot have the slot; no value
+  // otherwise.
   template <typename Header, typename SlotOfBlock>
   std::optional<DropReason> admit(const Header& header, const SlotOfBlock& slot, Time now) {
     const auto block = header.block.value();
@@ -63,7 +65,7 @@ class Tree {
       }
     }
     hear(now);
-    return slot.is_beyond(block) ? count_stale() : std::nullopt;
+    return count_stale(horizon_of(slot).objection(block, slot, now));
   }
   // Notes that a packet of the run has come.
   void hear(Time now) {
@@ -130,7 +132,10 @@ class Tree {
   }
   std::optional<DropReason> change_run(std::uint32_t run, wire::FlareKind kind, std::uint64_t block,
                                        std::uint64_t window, Time now);
-  std::optional<DropReason> count_stale();
+  std::optional<DropReason> count_stale(std::optional<DropReason> reason);
+  Horizon& horizon_of(const Slot& /*slot*/) { return horizon_; }
+  Horizon& horizon_of(const SparseSlot& /*slot*/) { return sparse_->horizon(); }
+  void begin_at_first_blocks();
   void let_go();
   void start(Slot& slot, const wire::FlareHeader& header, Time now);
   std::uint32_t number_of(const Slot& slot) const {
@@ -148,6 +153,7 @@ class Tree {
   engine::GroupHeaders headers_;
   WorkingMemory& memory_;
   Runs runs_;
+  Horizon horizon_;
   std::vector<Slot> slots_;           // by block; a power of two
   std::vector<std::uint64_t> taken_;  // of them, a bit each: this core has its block
   std::size_t buffers_per_slot_;

@@ -103,9 +103,11 @@ TEST_F(FlareMemory, ASlotIsTakenOverByALaterBlock) {
   EXPECT_EQ(in_use(), slots);
   feed(from(tree, 0, slots + 1));
   EXPECT_EQ(in_use(), slots) << "a buffer that fills, in place of a result";
+  now += 1s;
   feed(from(tree, 0, 5 * slots + 1));
   EXPECT_EQ(in_use(), slots) << "what gathers is let go of, too";
   EXPECT_EQ(harness->figure("blocks_gathering"), 1u);
+  feed(from(tree, 1, 5 * slots + 1));
   expect_drop(from(tree, 1, slots + 1), drop::stale);
 }
 

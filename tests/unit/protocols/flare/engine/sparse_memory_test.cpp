@@ -60,6 +60,7 @@ TEST_F(SparseMemory, ALaterBlockTakesTheSlotOver) {
   EXPECT_EQ(in_use(), 4u);
   EXPECT_EQ(sparse_round(tree, 4).size(), 2u);
   EXPECT_EQ(in_use(), 4u);
+  now += 1s;
   feed(sparse_from(tree, 0, 1001));
   EXPECT_EQ(in_use(), 3u + 32) << "after a gap in the numbers";
   expect_drop(sparse_from(tree, 1, 1), drop::stale);
