@@ -306,6 +306,57 @@ def awaited_requests() -> None:
         asyncio.run(work(comm, signal_of_0))
 
 
+async def result_of(request: tributary.Request):
+    return await request
+
+
+def awaited_requests_take_no_threads() -> None:
+    """There are more of them than a loop has threads, and others get one."""
+    async def work(comm, signal_of_0) -> None:
+        if comm.rank == 1:
+            await signal_of_0.ibarrier()
+        posted = [comm.iallreduce(numpy.full(3, one)) for one in range(100)]
+        reducing = asyncio.gather(*posted, *(result_of(one) for one in posted))
+        if comm.rank == 0:
+            await asyncio.sleep(0.1)
+            assert await asyncio.wait_for(asyncio.to_thread(lambda: "done"), 10) == "done"
+            await signal_of_0.ibarrier()
+        assert [one[0] for one in await reducing] == [one * comm.size for one in range(100)] * 2
+
+    with tributary.Communicator() as comm, comm.split(0) as signal_of_0:
+        asyncio.run(work(comm, signal_of_0))
+
+
+def awaited_requests_let_the_loop_end() -> None:
+    """Of one that took too long, which goes on, and can be awaited in another loop."""
+    with tributary.Communicator() as comm, comm.split(0) as signal_of_0:
+        if comm.rank == 1:
+            signal_of_0.barrier()
+            comm.barrier()
+            return
+        late = comm.ibarrier()
+        began = time.monotonic()
+        raised(asyncio.TimeoutError, lambda: asyncio.run(asyncio.wait_for(late, 0.2)))
+        assert time.monotonic() - began < 10
+        assert not late.test()
+        signal_of_0.barrier()
+        asyncio.run(asyncio.wait_for(late, ranks.PATIENCE_S))
+
+
+def awaited_requests_fail() -> None:
+    """By their deadlines before their turn, too, which nobody but who waits notices."""
+    with tributary.Communicator() as comm, comm.split(0) as signal_of_0:
+        if comm.rank == 1:
+            signal_of_0.barrier()
+            comm.barrier()
+            return
+        first = comm.ibarrier()
+        second = comm.ibarrier(deadline=0.2)
+        raised(tributary.TimeoutError, lambda: asyncio.run(asyncio.wait_for(second, 20)), "before its turn")
+        signal_of_0.barrier()
+        first.wait()
+
+
 def other_threads_run() -> None:
     with tributary.Communicator() as comm, comm.split(0) as signal_of_0:
         if comm.rank == 1:
@@ -916,7 +967,8 @@ CASES = {function.__name__: function for function in (
     types_and_operators, named_types, buffers, refused_buffers, other_collectives, parts, requests,
     outstanding_requests, who_waits_is_in_nobodys_way, abandoned_requests, buffers_with_finalizers,
     closing_is_aborted,
-    a_fork_while_a_thread_waits, awaited_requests, other_threads_run, interrupted, a_rank_dies,
+    a_fork_while_a_thread_waits, awaited_requests, awaited_requests_take_no_threads,
+    awaited_requests_let_the_loop_end, awaited_requests_fail, other_threads_run, interrupted, a_rank_dies,
     late_ranks_time_out, deadlines, any_of_several, handlers, sketches, gradient_hook, exchanges, sketched_exchanges,
     stale_gradients_are_dropped, other_threads_run_while_an_exchange_waits, what_applies_may_raise,
     exchange_interrupted, an_exchange_that_nobody_has_any_more, an_exchange_that_only_itself_refers_to,

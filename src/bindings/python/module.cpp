@@ -5,6 +5,7 @@
 
 #include "bindings/python/communicator.h"
 #include "bindings/python/elements.h"
+#include "bindings/python/endings.h"
 #include "bindings/python/errors.h"
 #include "bindings/python/gradient_exchange.h"
 #include "bindings/python/request.h"
@@ -16,14 +17,13 @@ namespace py = pybind11;
 using namespace py::literals;
 using tributary::python::Communicator;
 using tributary::python::Dtype;
+using tributary::python::Endings;
 using tributary::python::GradientExchange;
 using tributary::python::Request;
 using tributary::python::Sketch;
 
-// A thread of the loop's executor waits, so that the loop goes on.
 py::object await(const py::object& request) {
-  const auto loop = py::module_::import("asyncio").attr("get_running_loop")();
-  return loop.attr("run_in_executor")(py::none(), request.attr("wait")).attr("__await__")();
+  return py::module_::import("tributary.awaiting").attr("outcome")(request).attr("__await__")();
 }
 
 void leave(Communicator& self, const py::object& type, const py::object&, const py::object&) {
@@ -43,12 +43,19 @@ void leave_exchange(GradientExchange& self, const py::object& type, const py::ob
 }
 
 void add_request(py::module_& module) {
+  py::class_<Endings, std::shared_ptr<Endings>>(module, "_Endings")
+      .def(py::init())
+      .def("fileno", &Endings::descriptor)
+      .def("take", &Endings::take);
   py::class_<Request>(module, "Request",
                       "A collective that was posted. It can be awaited in asyncio, too.")
       .def("test", &Request::test, "Whether it is done; raises a tributary.Error if it has failed.")
       .def("wait", &Request::wait, "timeout"_a = py::none(),
            "Returns the buffer that has the result. Raises TimeoutError after so many seconds: the "
            "collective goes on then. Raises a tributary.Error if it has failed.")
+      .def("_has_ended", &Request::has_ended)
+      .def("_seconds_left", &Request::seconds_left)
+      .def("_tell", &Request::tell, "endings"_a, "number"_a)
       .def("__await__", &await);
   module.def("wait_any", &Request::wait_any, "requests"_a, "timeout"_a = py::none(),
              "Returns the one of these requests that ends first, be it with an error: its wait() "

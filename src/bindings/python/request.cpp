@@ -70,6 +70,26 @@ std::optional<std::chrono::nanoseconds> deadline_of(const py::object& given) {
   return duration_of(py::float_(seconds), "deadline");
 }
 
+// The library calls the function once, at the latest when the communicator ends, whether the
+// request is here still or not.
+Posted::Posted(tributary_request* request, std::vector<View> views)
+    : request_(request), views_(std::move(views)) {
+  const auto come = [](void* context, tributary_result) {
+    const std::unique_ptr<std::shared_ptr<End>> end(static_cast<std::shared_ptr<End>*>(context));
+    (*end)->come();
+  };
+  python::check(tributary_request_on_completion(
+      request_, come, std::make_unique<std::shared_ptr<End>>(end_).release()));
+}
+
+void Posted::tell(const std::shared_ptr<Endings>& endings, std::uint64_t number) {
+  if (is_of_the_parent()) {
+    endings->add(number);
+  } else {
+    end_->tell(endings, number);
+  }
+}
+
 void Posted::note(tributary_result result) {
   result_ = result;
   if (result_ != TRIBUTARY_SUCCESS && result_ != TRIBUTARY_IN_PROGRESS) {
@@ -107,6 +127,7 @@ void Posted::set_deadline(std::chrono::nanoseconds from_now) {
   if (result_ == TRIBUTARY_IN_PROGRESS) {
     python::check(
         tributary_request_deadline(request_, static_cast<std::uint64_t>(from_now.count())));
+    deadline_ = Clock::now() + from_now;
   }
 }
 
@@ -192,6 +213,14 @@ bool Request::test() {
   }
   posted_->check();
   return true;
+}
+
+std::optional<double> Request::seconds_left() const {
+  if (!posted_->deadline()) {
+    return std::nullopt;
+  }
+  const std::chrono::duration<double> left = *posted_->deadline() - Clock::now();
+  return std::max(left.count(), 0.0);
 }
 
 py::object Request::wait(std::optional<double> seconds) {

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "bindings/python/endings.h"
 #include "bindings/python/view.h"
 #include "host/c/tributary.h"
 
@@ -20,8 +21,9 @@ namespace tributary::python {
 // A Posted is a collective that was posted, with the memory that it reads and writes.
 class Posted {
  public:
-  Posted(tributary_request* request, std::vector<View> views)
-      : request_(request), views_(std::move(views)) {}
+  using Time = std::chrono::steady_clock::time_point;
+
+  Posted(tributary_request* request, std::vector<View> views);
   Posted(const Posted&) = delete;
   Posted& operator=(const Posted&) = delete;
   ~Posted() { tributary_request_free(&request_); }
@@ -29,7 +31,11 @@ class Posted {
   // Returns whether it is known to have ended, by then: another thread may wait for it and learn
   // that first. Is called without the GIL.
   bool wait_for(std::chrono::nanoseconds duration);
+  // Is called once, before other threads have it.
   void set_deadline(std::chrono::nanoseconds from_now);
+  std::optional<Time> deadline() const { return deadline_; }
+  // Has `endings` get that number when it ends.
+  void tell(const std::shared_ptr<Endings>& endings, std::uint64_t number);
   // Returns the first of them that has ended, by then, or null. Is called without the GIL.
   static Posted* wait_any(std::vector<Posted*> posted, std::chrono::nanoseconds duration);
   // Lets go of the memory. Precondition: it has ended. Is called with the GIL.
@@ -49,6 +55,8 @@ class Posted {
   tributary_result result_ = TRIBUTARY_IN_PROGRESS;
   std::string message_;
   std::vector<View> views_;
+  std::optional<Time> deadline_;
+  std::shared_ptr<End> end_ = std::make_shared<End>();
 };
 
 // A Request is what Python has of it.
@@ -64,6 +72,12 @@ class Request {
   void wait_uninterrupted();
   // Returns whether it was seen to have ended.
   bool is_done() const { return done_; }
+  // Returns whether it has ended, whichever way.
+  bool has_ended() { return poll({}); }
+  std::optional<double> seconds_left() const;
+  void tell(const std::shared_ptr<Endings>& endings, std::uint64_t number) const {
+    posted_->tell(endings, number);
+  }
 
   // Returns the first of them that has ended, whichever way. Throws TimeoutError if it takes
   // longer.
