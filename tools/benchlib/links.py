@@ -49,9 +49,7 @@ class Sampler:
         end = time.monotonic()
         if end - begin > self._interval_s / 2:
             return False
-        self._samples.append((end, {
-            (row["switch"], row["port"]): (_line_bits(row), row["rate_bits_per_second"])
-            for row in rows}))
+        self._samples.append((end, {(row["switch"], row["port"]): row for row in rows}))
         return True
 
     def _sample_at_last(self) -> None:
@@ -59,21 +57,29 @@ class Sampler:
             if self._sample():
                 return
 
+    def course(self, devices: set[str]) -> list[tuple[float, float]]:
+        """Returns how many bit/s the ports with these devices took in together in each interval, and its end in seconds
+        after the first sample."""
+        begin = self._samples[0][0] if self._samples else 0
+        return [(late - begin, sum(row["counters"]["rx_bytes_total"] - before[port]["counters"]["rx_bytes_total"]
+                                   for port, row in after.items() if row["device"] in devices) * 8 / (late - early))
+                for (early, before), (late, after) in zip(self._samples, self._samples[1:])]
+
     def utilisation(self, busy: list[tuple[str, str]]) -> dict[str, float]:
         """Returns the share of its rate that each link carried, over the intervals in which the ports `busy`
         carried more than a quarter of their maximum: while the reductions ran, and not while their
         workers started, met or checked results."""
         pairs = list(zip(self._samples, self._samples[1:]))
-        carried = [sum(after[port][0] - before[port][0] for port in busy) / (late - early)
+        carried = [sum(_line_bits(after[port]) - _line_bits(before[port]) for port in busy) / (late - early)
                    for (early, before), (late, after) in pairs]
         wanted = [pair for pair, rate in zip(pairs, carried) if rate > max(carried) / 4]
         if not wanted:
             return {}
         seconds = sum(late - early for (early, _), (late, _) in wanted)
         return {f"{port[0]}:{port[1]}":
-                sum(after[port][0] - before[port][0] for (_, before), (_, after) in wanted)
-                / seconds / rate
-                for port, (_, rate) in self._samples[0][1].items()}
+                sum(_line_bits(after[port]) - _line_bits(before[port]) for (_, before), (_, after) in wanted)
+                / seconds / row["rate_bits_per_second"]
+                for port, row in self._samples[0][1].items()}
 
 
 def _line_bits(row: dict) -> int:
