@@ -36,7 +36,8 @@ const Kernel& kernel(wire::ElementType type, wire::Operator op) {
 const Kernel* find_kernel(wire::ElementType type, wire::Operator op) {
   if (wire::is_handler(op)) {
     const auto& slot = handler_slots[wire::handler_number(op)];
-    if (slot.type.load(std::memory_order_acquire) != static_cast<std::uint8_t>(type)) {
+    if (slot.type.load(std::memory_order_acquire) != static_cast<std::uint8_t>(type) ||
+        slot.is_too_slow.load(std::memory_order_acquire)) {
       return nullptr;
     }
   }

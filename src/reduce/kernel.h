@@ -30,8 +30,8 @@ struct Kernel {
 // handler leaves the accumulator as it is while there is no handler under the number.
 const Kernel& kernel(wire::ElementType type, wire::Operator op);
 
-// Returns that kernel, or null where the operator is a handler that is not loaded, is closed, or is
-// for another type.
+// Returns that kernel, or null where the operator is a handler that is not loaded, is closed or too
+// slow, or is for another type.
 const Kernel* find_kernel(wire::ElementType type, wire::Operator op);
 
 }  // namespace tributary::reduce

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "reduce/families.h"
+#include "reduce/handlers/budget.h"
 #include "reduce/handlers/slot.h"
 
 namespace tributary::reduce {
@@ -18,9 +19,10 @@ void copy(void* to, const void* from, std::size_t n) {
 
 template <unsigned number, std::size_t element_bytes>
 void accumulate(void* accumulator, const void* elements, std::size_t n) {
-  const auto& running = handler_slots[number].running[HandlerSlot::size_class(element_bytes)];
+  auto& slot = handler_slots[number];
+  const auto& running = slot.running[HandlerSlot::size_class(element_bytes)];
   if (const Handler* handler = running.load(std::memory_order_acquire)) {
-    handler->combine(accumulator, elements, n);
+    run(*handler, slot, accumulator, elements, n);
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "reduce/handlers/budget.h"
 #include "reduce/handlers/slot.h"
 
 namespace tributary::reduce {
@@ -36,6 +37,7 @@ tl::expected<void, std::string> HandlerTable::load(unsigned number,
   entry = {std::move(handler), false};
   const Handler& loaded = *entry.handler;
   auto& slot = handler_slots[number];
+  measure_anew(slot);
   const auto size_class = HandlerSlot::size_class(wire::element_bytes(loaded.type()));
   slot.running[size_class].store(&loaded, std::memory_order_release);
   show(slot, loaded);
@@ -76,8 +78,11 @@ std::vector<HandlerTable::Row> HandlerTable::list() const {
   for (unsigned number = 0; number < wire::handlers_max; ++number) {
     const auto& [handler, closed] = entries_[number];
     if (handler != nullptr) {
+      const auto& slot = handler_slots[number];
       rows.push_back({number, handler->name(), handler->type(), handler->mark(),
-                      handler->is_native(), closed});
+                      handler->is_native(), closed,
+                      slot.is_too_slow.load(std::memory_order_acquire),
+                      slot.ns_per_kib.load(std::memory_order_relaxed)});
     }
   }
   return rows;

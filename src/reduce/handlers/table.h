@@ -27,6 +27,8 @@ class HandlerTable {
     std::uint64_t mark = 0;  // the handler's own, also while it is closed
     bool native = false;
     bool closed = false;
+    bool too_slow = false;         // as packet cores found, which do not find it any more
+    std::uint32_t ns_per_kib = 0;  // that they measured last (budget.h); 0: nothing yet
   };
 
   // Refuses, and says why, if the number is impossible or taken, be it by a handler that is closed.
