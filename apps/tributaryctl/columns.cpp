@@ -207,6 +207,8 @@ constexpr Column handler_table[] = {
     {"MARK", "/mark"},
     {"ORIGIN", "/origin"},
     {"CLOSED", "/closed", Show::flag},
+    {"TOO-SLOW", "/too_slow", Show::flag},
+    {"NS-PER-KIB", "/ns_per_kib", Show::plain, true},
     {"NAME", "/name"},
 };
 

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <csignal>
+#include <cstdint>
 
 #include <spdlog/spdlog.h>
 
@@ -10,6 +11,7 @@
 #include "control/server.h"
 #include "dataplane/dataplane.h"
 #include "dataplane/interface.h"
+#include "reduce/handlers/budget.h"
 #include "signals.h"
 
 namespace tributary::daemon {
@@ -17,6 +19,11 @@ namespace {
 
 constexpr std::chrono::milliseconds tick{100};  // between two looks at links that say nothing
 constexpr std::chrono::milliseconds drain_bound{500};
+
+std::uint64_t nanoseconds_now() {
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  return static_cast<std::uint64_t>(std::chrono::nanoseconds(now).count());
+}
 
 void log_ledgers(dataplane::Dataplane& dataplane) {
   const auto switches = dataplane.switches();
@@ -59,6 +66,7 @@ int serve(const control::DaemonConfig& config) {
   }
   // Signals are not caught before: one ends a start that takes long, to get its memory, at once.
   apps::catch_signals();
+  reduce::measure_handlers(nanoseconds_now);
   // Nothing is forwarded before: another daemon may have these ports, and each packet would be
   // forwarded twice.
   dataplane.launch();
@@ -68,6 +76,7 @@ int serve(const control::DaemonConfig& config) {
     (*server)->run_once(tick);
     events.clear();
     dataplane.poll_links();
+    dataplane.poll_handlers();
   }
   spdlog::info("draining");
   dataplane.set_core_patience(drain_bound);  // a late core must not have us killed before the end

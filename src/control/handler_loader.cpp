@@ -7,6 +7,7 @@
 
 #include "control/handler_source.h"
 #include "control/join.h"
+#include "reduce/handlers/budget.h"
 
 namespace tributary::control {
 namespace {
@@ -20,9 +21,13 @@ std::optional<Row> row_of(unsigned number) {
   return found == rows.end() ? std::nullopt : std::optional(*found);
 }
 
-bool is_same(const Row& row, const reduce::Handler& handler) {
+bool is_made_of(const Row& row, const reduce::Handler& handler) {
   return !row.closed && row.mark == handler.mark() && row.type == handler.type() &&
          row.native == handler.is_native();
+}
+
+bool is_same(const Row& row, const reduce::Handler& handler) {
+  return !row.too_slow && is_made_of(row, handler);
 }
 
 std::string called(unsigned number) {
@@ -31,8 +36,11 @@ std::string called(unsigned number) {
 
 std::string taken(const Row& row) {
   const auto number = std::to_string(row.number);
-  return called(row.number) + (row.closed ? " is just being unloaded: " : " is taken: ") +
-         row.name + "; unload it first, with `tributaryctl handler unload " + number +
+  const std::string state = row.closed     ? " is just being unloaded: "
+                            : row.too_slow ? " was closed, as it is too slow: "
+                                           : " is taken: ";
+  return called(row.number) + state + row.name +
+         "; unload it first, with `tributaryctl handler unload " + number +
          "`, or choose another number";
 }
 
@@ -59,9 +67,18 @@ HandlerLoader::Outcome HandlerLoader::load(const HandlerConfig& wanted) {
   if (!handler) {
     return tl::unexpected(handler.error());
   }
-  if (const auto row = row_of(wanted.number)) {
-    return is_same(*row, **handler) ? Outcome{} : tl::make_unexpected(taken(*row));
+  const auto row = row_of(wanted.number);
+  if (row && is_same(*row, **handler)) {
+    return {};
   }
+  if (row && !is_made_of(*row, **handler)) {
+    return tl::make_unexpected(taken(*row));
+  }
+  const auto of_file = of_file_;
+  if (auto unloaded = unload(wanted.number); !unloaded) {
+    return unloaded;
+  }
+  of_file_ = of_file;  // whoever loads it anew does not take it over
   return reduce::handlers().load(wanted.number, std::move(*handler));
 }
 
@@ -82,6 +99,7 @@ void HandlerLoader::take_all(const Numbers& closed) {
   for (const auto number : closed) {
     retired_.push_back(reduce::handlers().take(number));
     of_file_.reset(number);
+    told_.reset(number);
   }
   if (wait_for_cores_()) {
     retired_.clear();
@@ -183,6 +201,20 @@ HandlerLoader::Outcome HandlerLoader::unload_all(const Numbers& numbers) {
   }
   take_all(numbers);
   return {};
+}
+
+std::vector<std::string> HandlerLoader::newly_slow() {
+  std::vector<std::string> said;
+  for (const auto& row : reduce::handlers().list()) {
+    if (row.too_slow && !told_.test(row.number)) {
+      told_.set(row.number);
+      said.push_back(fmt::format(
+          "{} was closed, as it takes {} ns for a KiB, and {} are permitted: {}; packets that name "
+          "it are dropped (handler_too_slow) until it is loaded again",
+          called(row.number), row.ns_per_kib, reduce::handler_ns_per_kib_max, row.name));
+    }
+  }
+  return said;
 }
 
 }  // namespace tributary::control

@@ -42,7 +42,8 @@ class HandlerLoader {
 
   // The rows are in the order of their numbers.
   std::vector<HandlerRow> list() const;
-  // Loads a handler by hand. What is there already, and open, is done.
+  // Loads a handler by hand. What is there already, and open, is done; what was closed because it
+  // is too slow begins anew.
   Outcome load(const HandlerConfig& wanted);
   // Unloads a handler by hand. On an error the handler stays closed: no packet finds it, and the
   // call can be repeated. It does nothing where there is none.
@@ -57,6 +58,9 @@ class HandlerLoader {
   // loaded by hand. If it is refused, nothing has changed: where a packet core is late, what had to
   // go was closed only until then.
   Outcome apply(const std::vector<HandlerConfig>& file);
+
+  // Says which handlers packet cores have closed since the last call, and what to do.
+  std::vector<std::string> newly_slow();
 
  private:
   using Handler = std::unique_ptr<reduce::Handler>;
@@ -78,6 +82,7 @@ class HandlerLoader {
   std::string directory_;
   Quiescence wait_for_cores_;
   NumberSet of_file_;
+  NumberSet told_;  // by newly_slow()
   // These were taken out, but a core that was late may still be in one of them.
   std::vector<Handler> retired_;
 };

@@ -19,7 +19,9 @@ json row_json(const HandlerRow& row) {
           {"type", std::string(wire::name(handler.type))},
           {"mark", mark_text(handler.mark)},
           {"name", handler.name},
-          {"closed", handler.closed},
+          {"closed", handler.closed || handler.too_slow},
+          {"too_slow", handler.too_slow},
+          {"ns_per_kib", handler.ns_per_kib == 0 ? json(nullptr) : json(handler.ns_per_kib)},
           {"origin", row.is_of_file ? "file" : "hand"}};
 }
 

@@ -351,6 +351,13 @@ control::Outcome Dataplane::unload_handler(unsigned number) {
   return handlers_.unload(number);
 }
 
+void Dataplane::poll_handlers() {
+  const std::lock_guard lock(mutex_);
+  for (const auto& slow : handlers_.newly_slow()) {
+    spdlog::warn("{}", slow);
+  }
+}
+
 control::LateCpus Dataplane::reconfigure(control::DaemonConfig next) {
   config_ = std::move(next);
   const auto shared = std::make_shared<const control::DaemonConfig>(config_);

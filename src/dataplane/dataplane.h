@@ -34,6 +34,8 @@ class Dataplane final : public control::Backend {
   void launch();
   // Follows the devices' link state; it is to be called about ten times a second.
   void poll_links();
+  // Tells the log which handlers the packet cores have closed; it is to be called as often.
+  void poll_handlers();
   // Says whether somebody asked for shutdown() over the control socket.
   bool shutdown_requested() const { return shutdown_requested_.load(); }
   // Stops receiving and waits until the queues are empty, for at most `bound`.

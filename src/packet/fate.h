@@ -53,7 +53,8 @@ namespace tributary {
   X(port_down, "egress port has no link")                               \
   X(no_buffer, "packet pool exhausted")                                 \
   X(handover_full, "ring to the owning core full")                      \
-  X(no_handler, "its operator is a handler that is not loaded here")
+  X(no_handler, "its operator is a handler that is not loaded here")    \
+  X(handler_too_slow, "its operator is a handler that took too long")
 
 enum class DropReason : std::uint8_t {
 #define TRIBUTARY_ENUMERATOR(reason, why) reason,

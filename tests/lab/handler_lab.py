@@ -15,12 +15,13 @@ _LATE = 5  # tributaryctl's exit code
 
 
 @contextlib.contextmanager
-def directory():
-    """With the examples in it. Nobody but root writes there, whoever the build directory belongs to."""
+def directory(*more: pathlib.Path):
+    """With the examples and more files in it. Nobody but root writes there, whoever the build directory belongs to."""
+    examples = (support.BUILD / "examples" / "handlers" / f"{example}.so" for example in EXAMPLES)
     with tempfile.TemporaryDirectory(prefix="tributary-handlers-", dir="/run") as name:
-        for example in EXAMPLES:
-            file = pathlib.Path(name) / f"{example}.so"
-            shutil.copyfile(support.BUILD / "examples" / "handlers" / file.name, file)
+        for built in (*examples, *more):
+            file = pathlib.Path(name) / built.name
+            shutil.copyfile(built, file)
             file.chmod(0o644)
         yield pathlib.Path(name)
 

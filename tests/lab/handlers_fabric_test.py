@@ -13,6 +13,7 @@ import support
 from panama_job import job, summed
 
 SKETCH_MERGE = support.BUILD / "tests" / "lab" / "sketch_merge"
+SLOW_HANDLER = support.BUILD / "tests" / "lab" / "slow_handler.so"
 FLARE = ("--set", "switch.flare.working_memory=8192")
 ONCE = ("--counts", "1,352,10007", "-n", "2")
 LONG = ("-b", "64K", "-e", "64K", "-n", "1200", "-w", "0")
@@ -181,8 +182,7 @@ class DifferentHandlers(unittest.TestCase):
             self.assertEqual(support.wrong(self.lab.reduce(*measured)), 0)
 
 
-class Unloading(unittest.TestCase):
-    """While packets are on their way that need it."""
+class BesideOthers(unittest.TestCase):
     OTHERS = "l1h2,l2h2,l3h2,l4h2"
     OURS = "l1h1,l2h1,l3h1,l4h1"
 
@@ -197,6 +197,10 @@ class Unloading(unittest.TestCase):
             self.assertGreater(document["statistics"]["switch_sums_seen"], 0)
         finally:
             bench.stop()
+
+
+class Unloading(BesideOthers):
+    """While packets are on their way that need it."""
 
     def misses_it(self, lab: support.Lab, bench: support.Bench) -> bool:
         """A packet of `bench` does, unless that is over before its handler is unloaded."""
@@ -253,6 +257,32 @@ class Unloading(unittest.TestCase):
             self.assertTrue(proven, "each run ended too early to prove anything")
             document = lab.reduce(*ONCE, *flare, hosts=self.OURS)
             self.assertEqual(support.wrong(document), 0)
+
+
+class TooSlow(BesideOthers):
+    """A handler that takes a multiple of what it may."""
+
+    def test_it_is_closed_and_everybody_goes_on(self):
+        with handler_lab.directory(SLOW_HANDLER) as home, \
+                support.Lab("fat-tree-8", *handler_lab.allowed(home)) as lab, self.unharmed(lab):
+            file = home / SLOW_HANDLER.name
+            handler_lab.load(lab, 1, file)
+            document = lab.reduce("--counts", "10007", "-n", "10", "-w", "0", "--algorithm", "canary",
+                                  *brought(1, "i8", str(file)), hosts=self.OURS)
+            self.assertEqual(support.wrong(document), 0)
+            self.assertGreater(document["statistics"]["blocks_by_hosts"], 0)
+            self.assertGreater(lab.drops().get("handler_too_slow", 0), 0)
+            row = handler_lab.listed(lab)[1]
+            self.assertTrue(row["closed"] and row["too_slow"], row)
+            self.assertGreater(row["ns_per_kib"], 20000)
+            support.until(lambda: self.warnings(lab) == 1, what="the warning")
+            handler_lab.load(lab, 1, file)
+            self.assertFalse(handler_lab.listed(lab)[1]["closed"])
+            self.assertEqual(self.warnings(lab), 1)
+            lab.assert_balanced(self)
+
+    def warnings(self, lab: support.Lab) -> int:
+        return sum(log.read_text().count("handler 1 was closed") for log in lab.directory.glob("*.log"))
 
 
 if __name__ == "__main__":

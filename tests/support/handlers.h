@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "reduce/handlers/budget.h"
 #include "reduce/handlers/handler.h"
 #include "reduce/handlers/table.h"
 #include "wire/element.h"
@@ -48,12 +49,12 @@ class IntHandler : public reduce::Handler {
 
 // OneLess computes a + b - 1: the result is the total, less one for each time that two were
 // combined.
-class OneLess final : public IntHandler {
+class OneLess : public IntHandler {
  public:
   static constexpr std::uint64_t usual_mark = 0x1234'5678'9abc'def1;
   explicit OneLess(std::uint64_t mark = usual_mark) : IntHandler(mark) {}
 
- private:
+ protected:
   std::vector<std::int32_t> combined(std::vector<std::int32_t> sum,
                                      const std::vector<std::int32_t>& next) const override {
     for (std::size_t i = 0; i < sum.size(); ++i) {
@@ -79,6 +80,26 @@ class BestOfLists final : public IntHandler {
     sum.resize(size);
     return sum;
   }
+};
+
+// SlowOneLess computes the same, and takes far too long by a clock of its own.
+class SlowOneLess final : public OneLess {
+ public:
+  SlowOneLess() {
+    reduce::measure_handlers([] { return now_ns; });
+  }
+  SlowOneLess(const SlowOneLess&) = delete;
+  SlowOneLess& operator=(const SlowOneLess&) = delete;
+  ~SlowOneLess() override { reduce::measure_handlers(nullptr); }
+
+ private:
+  std::vector<std::int32_t> combined(std::vector<std::int32_t> sum,
+                                     const std::vector<std::int32_t>& next) const override {
+    now_ns += std::uint64_t{10} * reduce::handler_ns_per_kib_max;
+    return OneLess::combined(std::move(sum), next);
+  }
+
+  static inline std::uint64_t now_ns = 0;
 };
 
 // The handler has a number while this lives.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "control/handler_loader.h"
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -8,6 +9,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "reduce/handlers/budget.h"
 #include "reduce/handlers/mark.h"
 #include "reduce/kernel.h"
 #include "support/unload_handlers.h"
@@ -248,6 +250,73 @@ TEST_F(HandlerLoaderTest, a_reload_that_meets_a_late_core_opens_nothing_that_was
   ASSERT_FALSE(loader_.apply({}));
   EXPECT_TRUE(is_found(6));
   EXPECT_FALSE(is_found(7));
+}
+
+// Its handlers take a second for each run.
+class SlowHandlerTest : public HandlerLoaderTest {
+ protected:
+  SlowHandlerTest() {
+    reduce::measure_handlers([] { return now_ns += 1'000'000'000; });
+  }
+  ~SlowHandlerTest() override { reduce::measure_handlers(nullptr); }
+
+  void run_until_it_is_closed() {
+    const auto& kernel = reduce::kernel(ElementType::i8, wire::handler_operator(7));
+    for (int i = 0; i < 32; ++i) {
+      kernel.accumulate(accumulator_, elements_, sizeof elements_);
+    }
+    ASSERT_FALSE(is_found(7));
+    ASSERT_TRUE(loader_.list()[0].handler.too_slow);
+  }
+
+ private:
+  static inline std::uint64_t now_ns = 0;
+  std::int8_t accumulator_[16] = {};
+  std::int8_t elements_[16] = {};
+};
+
+TEST_F(SlowHandlerTest, each_closing_is_told_once) {
+  ASSERT_TRUE(loader_.load(expression(7)));
+  EXPECT_THAT(loader_.newly_slow(), IsEmpty());
+  for (int i = 0; i < 2; ++i) {
+    run_until_it_is_closed();
+    EXPECT_THAT(loader_.newly_slow(),
+                ElementsAre("handler 7 was closed, as it takes 80000 ns for a KiB, and 20000 are "
+                            "permitted: acc = min(acc + in, 127); packets that name it are "
+                            "dropped (handler_too_slow) until it is loaded again"));
+    EXPECT_THAT(loader_.newly_slow(), IsEmpty());
+    ASSERT_TRUE(loader_.load(expression(7)));
+  }
+}
+
+TEST_F(SlowHandlerTest, loading_it_again_opens_it_anew_behind_the_cores) {
+  ASSERT_TRUE(loader_.load(expression(7)));
+  run_until_it_is_closed();
+  ASSERT_TRUE(loader_.load(expression(7)));
+  EXPECT_EQ(seen_, "c-");
+  EXPECT_TRUE(is_found(7));
+  EXPECT_FALSE(loader_.list()[0].handler.too_slow);
+  EXPECT_EQ(loader_.list()[0].handler.ns_per_kib, 0u);
+}
+
+TEST_F(SlowHandlerTest, another_one_needs_its_unloading) {
+  ASSERT_TRUE(loader_.load(expression(7)));
+  run_until_it_is_closed();
+  const auto refused = loader_.load(expression(7, "acc = max(acc, in)"));
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error(), HasSubstr("handler 7 was closed, as it is too slow: acc = min("));
+  ASSERT_TRUE(loader_.unload(7));
+  EXPECT_TRUE(loader_.load(expression(7, "acc = max(acc, in)")));
+}
+
+TEST_F(SlowHandlerTest, a_reload_opens_it_and_it_stays_one_of_the_file) {
+  ASSERT_TRUE(loader_.apply({expression(7)}));
+  for (const bool by_hand : {false, true}) {
+    run_until_it_is_closed();
+    ASSERT_TRUE(by_hand ? loader_.load(expression(7)) : loader_.apply({expression(7)}));
+    EXPECT_TRUE(is_found(7));
+    EXPECT_TRUE(loader_.list()[0].is_of_file);
+  }
 }
 
 }  // namespace

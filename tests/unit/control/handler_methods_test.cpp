@@ -42,9 +42,10 @@ TEST_F(HandlerMethodsTest, what_is_loaded_is_listed_and_unloaded) {
   EXPECT_EQ(row, *loaded);
   EXPECT_THAT(row["mark"].get<std::string>(), testing::MatchesRegex("0x[0-9a-f]{16}"));
   row.erase("mark");
-  const json expected{{"number", 7},      {"kind", "expression"},
-                      {"type", "i8"},     {"name", "acc = min(acc + in, 127)"},
-                      {"origin", "hand"}, {"closed", false}};
+  const json expected{{"number", 7},       {"kind", "expression"},
+                      {"type", "i8"},      {"name", "acc = min(acc + in, 127)"},
+                      {"origin", "hand"},  {"closed", false},
+                      {"too_slow", false}, {"ns_per_kib", nullptr}};
   EXPECT_EQ(row, expected);
   EXPECT_EQ((*call("daemon.status"))["handlers"], 1);
   ASSERT_TRUE(call("handler.unload", {{"number", 7}}));

@@ -2,8 +2,10 @@
 // This file is the reduce phase of the engine (3.1.1), collisions (3.2.1) included.
 #include <utility>
 
+#include "engine/missing_handler.h"
 #include "protocols/canary/engine/drop_reasons.h"
 #include "protocols/canary/engine/engine.h"
+#include "reduce/handlers/budget.h"
 #include "reduce/handlers/mark.h"
 #include "reduce/kernel.h"
 
@@ -57,7 +59,7 @@ void CanaryEngine::begin_block(Contribution in, const Burst& burst) {
   const auto& header = in.header();
   const auto* const kernel = kernel_of(header);
   if (kernel == nullptr) {
-    return burst.actions.drop(std::move(in.packet), DropReason::no_handler);
+    return burst.actions.drop(std::move(in.packet), engine::missing_handler(header.op));
   }
   if (!kernel->in_place &&
       header.elements.value() * kernel->accumulator_bytes > WideStore::accumulator_bytes_max) {
@@ -96,6 +98,10 @@ void CanaryEngine::begin_block(Contribution in, const Burst& burst) {
 void CanaryEngine::add_to(Descriptor& block, Contribution in, const Burst& burst) {
   const auto& header = in.header();
   const auto slot = blocks_.table.slot_of(block);
+  // A block that waits for others would otherwise go on to take too long.
+  if (block.marked && block.state != Descriptor::State::sent && reduce::is_too_slow(header.op)) {
+    return burst.actions.drop(std::move(in.packet), DropReason::handler_too_slow);
+  }
   auto* child =
       blocks_.children.find(slot, block.children, header.child_address, header.child_port.value());
   if (child != nullptr && child->last_fingerprint == half_of(header.fingerprint)) {

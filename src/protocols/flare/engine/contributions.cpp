@@ -2,6 +2,7 @@
 // This file handles what comes up the tree, and what becomes of it when nobody is missing.
 #include <utility>
 
+#include "engine/missing_handler.h"
 #include "protocols/flare/engine/drop_reasons.h"
 #include "protocols/flare/engine/engine.h"
 #include "reduce/kernel.h"
@@ -25,7 +26,7 @@ void FlareEngine::contribute(Incoming& in) {
   // A handler that is closed may be opened again: the block waits for that.
   if (wire::is_handler(in.header.op) &&
       reduce::find_kernel(in.header.element_type, in.header.op) == nullptr) {
-    return in.drop(DropReason::no_handler);
+    return in.drop(engine::missing_handler(in.header.op));
   }
   accept(in, children);
 }
@@ -42,7 +43,8 @@ void FlareEngine::accept(Incoming& in, std::uint64_t children) {
       tree.clear(slot);
       return in.drop(DropReason::no_buffer);
     }
-    return in.drop(wire::is_handler(header.op) ? DropReason::no_handler : DropReason::no_buffer);
+    return in.drop(wire::is_handler(header.op) ? engine::missing_handler(header.op)
+                                               : DropReason::no_buffer);
   }
   ++tree.counters.contributions;
   in.absorb();

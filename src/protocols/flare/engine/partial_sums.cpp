@@ -6,6 +6,7 @@
 #include <cstring>
 #include <utility>
 
+#include "engine/missing_handler.h"
 #include "engine/prefetch.h"
 #include "engine/spreading.h"
 #include "protocols/flare/engine/drop_reasons.h"
@@ -135,7 +136,7 @@ bool FlareEngine::gather_one(engine::Arrival& arrival, const Place& place, const
   tree.bearing = Bearing(arrival);
   arrival.packet->narrow_to(sizeof(Headers), payload_bytes(header));
   if (!tree.add(slot, header, children, arrival.packet)) {  // closed meanwhile
-    burst.actions.drop(std::move(arrival.packet), DropReason::no_handler);
+    burst.actions.drop(std::move(arrival.packet), engine::missing_handler(header.op));
     return true;
   }
   ++tree.counters.contributions;
@@ -222,7 +223,7 @@ std::optional<DropReason> FlareEngine::merge_into(Tree* tree, const PartialSum& 
   const auto ingress = packet->ingress;
   tree->bearing = partial.bearing;
   if (!tree->add(slot, header, partial.children, packet)) {
-    return wire::is_handler(header.op) ? DropReason::no_handler : DropReason::no_buffer;
+    return wire::is_handler(header.op) ? engine::missing_handler(header.op) : DropReason::no_buffer;
   }
   if (tree->missing(slot) == 0) {
     complete({*tree, slot, ingress, burst});

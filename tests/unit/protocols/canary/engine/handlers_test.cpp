@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "fixture.h"
+#include "reduce/handlers/budget.h"
 #include "wire/element.h"
 
 namespace tributary::canary {
@@ -82,6 +83,48 @@ TEST_F(CanaryHandlers, WhatIsCombinedWhileTheHandlerGoesHasNoMark) {
   const auto sums = feed(from(2), Ints{3});
   ASSERT_EQ(sums.size(), 1u);
   EXPECT_EQ(Seen(sums[0]).header().fingerprint.value(), tags_of(3) + mark);
+}
+
+// Blocks of two contributions by a handler that takes too long, until it is closed.
+class CanarySlowHandler : public CanaryTest {
+ protected:
+  CanarySlowHandler() {
+    const auto op = wire::handler_operator(number);
+    EXPECT_TRUE(slow.is_loaded());
+    for (std::uint32_t id = 100; id < 200 && !reduce::is_too_slow(op); ++id) {
+      feed(by_slow(id, 0), Ints{1, 2});
+      feed(by_slow(id, 1), Ints{1, 2});
+    }
+    EXPECT_TRUE(reduce::is_too_slow(op));
+  }
+
+  static CanarySpec by_slow(std::uint32_t id, std::uint8_t n) {
+    auto spec = block(id, n);
+    spec.op = wire::handler_operator(number);
+    return spec;
+  }
+
+  test::LoadedHandler slow{number, std::make_unique<test::SlowOneLess>()};
+};
+
+TEST_F(CanarySlowHandler, NoBlockBeginsAndNoneGoesOn) {
+  expect_drop(test::make_canary(pool, by_slow(300, 0), Ints{1, 2}), DropReason::handler_too_slow);
+  expect_drop(test::make_canary(pool, by_slow(100, 2), Ints{1, 2}), DropReason::handler_too_slow);
+}
+
+TEST_F(CanarySlowHandler, AnotherJobIsAddedUpAsBefore) {
+  const test::LoadedHandler other{number + 1, std::make_unique<test::OneLess>()};
+  for (const auto op : {wire::Operator::sum, wire::handler_operator(number + 1)}) {
+    std::vector<test::Sent> sums;
+    for (std::uint8_t n = 0; n < 3; ++n) {
+      auto spec = block(300 + static_cast<std::uint32_t>(op), n);
+      spec.op = op;
+      sums = feed(spec, Ints{n, 10});
+    }
+    ASSERT_EQ(sums.size(), 1u);
+    EXPECT_EQ(Seen(sums[0]).elements<std::int32_t>(),
+              op == wire::Operator::sum ? (Ints{3, 30}) : (Ints{1, 28}));
+  }
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "fixture.h"
+#include "reduce/handlers/budget.h"
 #include "reduce/handlers/mark.h"
 #include "wire/element.h"
 
@@ -82,6 +83,20 @@ TEST_F(FlareHandlers, ABlockWaitsForAHandlerThatIsClosed) {
   ASSERT_EQ(sent.size(), 2u);
   EXPECT_EQ(Seen(sent[0]).header().fingerprint.value(),
             first.fingerprint + second.fingerprint + reduce::mark_of(first.op));
+}
+
+TEST_F(FlareHandlers, OneThatTakesTooLongIsClosedAndOthersGoOn) {
+  const test::LoadedHandler slow(number + 1, std::make_unique<test::SlowOneLess>());
+  const auto tree = root_of(2);
+  start({tree});
+  std::uint64_t block = 0;
+  for (; block < 100 && !reduce::is_too_slow(wire::handler_operator(number + 1)); ++block) {
+    feed(by_handler(from(tree, 0, block), number + 1));
+    feed(by_handler(from(tree, 1, block), number + 1));
+  }
+  expect_drop(by_handler(from(tree, 0, block), number + 1), DropReason::handler_too_slow);
+  feed(by_handler(from(tree, 0, block)));
+  EXPECT_EQ(feed(by_handler(from(tree, 1, block))).size(), 2u);
 }
 
 }  // namespace
