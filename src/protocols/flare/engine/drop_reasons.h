@@ -18,7 +18,8 @@
   X(duplicate, "that came here before")                                           \
   X(window, "too far on in its run to be in flight")                              \
   X(not_sparse, "sparse, for a tree that has no sparse blocks")                   \
-  X(shard, "of a sparse block: not one of its contribution's shards")
+  X(shard, "of a sparse block: not one of its contribution's shards")             \
+  X(unasked, "a result from a child that was not asked for it")
 
 namespace tributary::flare {
 

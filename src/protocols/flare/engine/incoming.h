@@ -41,6 +41,10 @@ struct IncomingFor : CauseFor<SlotOfBlock> {
   // Returns the child that it came from.
   std::size_t child() const { return this->tree.ports().child_of(this->ingress); }
   bool is_from_parent() const { return this->tree.ports().is_parent(this->ingress); }
+  // Returns whether a result may come from there: a child sends none unless it was asked.
+  bool may_be_result() const {
+    return is_from_parent() || this->slot.inquired.may_answer(header, child());
+  }
   // Returns all below this switch but whoever it came from.
   std::uint64_t other_children() const {
     const auto all = this->tree.ports().all_children();

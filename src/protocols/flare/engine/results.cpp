@@ -53,6 +53,9 @@ void FlareEngine::take_result(Incoming& in) {
   if (is_known && !is_like(slot.header, in.header)) {
     return in.drop(drop::mismatch);
   }
+  if (!in.may_be_result()) {
+    return in.drop(drop::unasked);
+  }
   const auto ttl = in.frame.ipv4->ttl;
   if (ttl <= 1) {
     return in.drop(DropReason::ttl_exceeded);
@@ -135,6 +138,7 @@ void FlareEngine::inquire(const Cause& cause, const wire::FlareHeader& about,
   if (!is_time(cause.slot.told, cause.burst.now)) {
     return;
   }
+  cause.slot.inquired.note(about, children);
   ++cause.tree.counters.inquiries_sent;
   const auto headers = cause.tree.headers_for(inquiry_about(about));
   frames_.send({headers.bytes(), {}, cause.ingress, cause.tree.bearing.over_ipv6},

@@ -17,6 +17,27 @@ struct BlockKind {
   wire::Operator op;
 };
 
+// Tells of which block of a slot children were asked last, and whom: no child has a result to send
+// otherwise.
+struct Inquired {
+  std::uint32_t run = 0;
+  std::uint64_t block = 0;
+  std::uint64_t children = 0;  // by index, a bit each
+
+  template <typename Header>
+  bool is_about(const Header& header) const {
+    return run == header.run.value() && block == header.block.value();
+  }
+  template <typename Header>
+  void note(const Header& header, std::uint64_t asked) {
+    *this = {header.run.value(), header.block.value(), asked | (is_about(header) ? children : 0)};
+  }
+  template <typename Header>
+  bool may_answer(const Header& header, std::size_t child) const {
+    return is_about(header) && (children >> child & 1) != 0;
+  }
+};
+
 // This is one block of one tree: first its contributions meet, then what became of them is kept.
 struct Slot {
   enum class State : std::uint8_t {
@@ -36,7 +57,8 @@ struct Slot {
   engine::SharedElements kept;  // summed, done
   Time since{};                 // when the first contribution came
   Time told{};                  // when others were last told of it, or asked
-  wire::FlareHeader header;     // what is common to all, and the sums of what is not
+  Inquired inquired;
+  wire::FlareHeader header;  // what is common to all, and the sums of what is not
 
   BlockKind kind() const { return {header.element_type, header.op}; }
 

@@ -42,6 +42,9 @@ void SparseEngine::take_result(Incoming& in) {
   if (!begins && !is_like(slot.header, in.header)) {
     return in.drop(drop::mismatch);
   }
+  if (!in.may_be_result()) {
+    return in.drop(drop::unasked);
+  }
   if (in.frame.ipv4->ttl <= 1) {
     return in.drop(DropReason::ttl_exceeded);
   }
@@ -155,6 +158,7 @@ void SparseEngine::ask_missing(const Cause& cause) {
 
 void SparseEngine::inquire(const Cause& cause, const wire::FlareSparseHeader& about,
                            std::uint64_t children) {
+  cause.slot.inquired.note(about, children);
   ++cause.tree.counters.inquiries_sent;
   const auto headers = cause.tree.headers_for(sparse_inquiry_about(about));
   frames_.send({headers.bytes(), {}, cause.ingress, cause.tree.bearing.over_ipv6},

@@ -57,8 +57,9 @@ struct SparseSlot {
   State state = State::free;
   bool asked = false;  // somebody below wants the result
   std::uint64_t block = 0;
-  Time since{};                     // when its first packet came
-  Time told{};                      // when others were last told of it, or asked
+  Time since{};  // when its first packet came
+  Time told{};   // when others were last told of it, or asked
+  Inquired inquired;
   wire::FlareSparseHeader header;   // what is common to all, and nothing else
   std::uint64_t edition = 0;        // of what is summed here
   std::uint64_t arrived = 0;        // children all of whose shards are in, by index

@@ -157,11 +157,45 @@ TEST_F(FlareRepeats, AfterARestartWhatNobodyHasIsMadeAgain) {
 TEST_F(FlareRepeats, AResultFromBelowIsNewsToThoseAbove) {
   const auto tree = leaf_of(2, 4);
   start({tree});
+  feed(about(from(tree, 1)));
   const auto sent = feed(as_result(from(tree, 1), 1), Ints{9});
   ASSERT_EQ(ports_of(sent, FlareKind::result), (Ports{0, parent_port}));
   EXPECT_FALSE(Seen(sent[0]).header().answers());
   EXPECT_TRUE(Seen(sent[1]).header().answers());
   EXPECT_EQ(Seen(sent[1]).ints(), Ints{9});
+}
+
+// Whoever sends a result before all have contributed would end the block for all.
+TEST_F(FlareRepeats, AChildThatWasNotAskedHasNoResult) {
+  const auto tree = root_of(3);
+  start({tree});
+  feed(from(tree, 0));
+  expect_drop(as_result(from(tree, 2), 2), drop::unasked);
+  expect_drop(as_result(from(tree, 2, 1), 2), drop::unasked);
+  EXPECT_EQ(ports_of(feed(again(from(tree, 0))), FlareKind::inquiry), (Ports{1, 2}));
+  expect_drop(as_result(from(tree, 0)), drop::wrong_port);
+  expect_drop(as_result(from(tree, 0), 0), drop::unasked);
+  feed(from(tree, 2));
+  EXPECT_EQ(feed(as_result(from(tree, 2), 2)).size(), 2u) << "after its contribution, too";
+}
+
+TEST_F(FlareRepeats, WhoWasAskedInAnotherRunWasNotAsked) {
+  const auto tree = root_of(3);
+  start({tree});
+  feed(again(from(tree, 0)));
+  feed(of_run(from(tree, 0), 2));
+  expect_drop(of_run(as_result(from(tree, 1), 1), 2), drop::unasked);
+}
+
+// One half of them came when the other half had been asked for.
+TEST_F(FlareRepeats, AllThatWereAskedMayAnswer) {
+  const auto tree = leaf_of(3, 4);
+  start({tree});
+  EXPECT_EQ(feed(about(from(tree, 0))).size(), 3u);
+  feed(from(tree, 0));
+  now += 1ms;
+  EXPECT_EQ(ports_of(feed(about(from(tree, 0))), FlareKind::inquiry), (Ports{1, 2}));
+  EXPECT_EQ(feed(as_result(from(tree, 0), 0)).size(), 3u);
 }
 
 TEST_F(FlareRepeats, ASwitchBelowAnswersWithTheResult) {

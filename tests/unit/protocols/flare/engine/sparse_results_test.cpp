@@ -64,6 +64,8 @@ TEST_F(SparseResults, AnotherEditionTakesThePlaceOfWhatCameBefore) {
 TEST_F(SparseResults, AResultFromBelowIsNewsToThoseAbove) {
   const auto tree = with_sparse_window(leaf_of(3, 6));
   start({tree});
+  expect_drop(as_result(sparse_from(tree, 1), 0, 1, 77, 1), drop::unasked);
+  feed(about(sparse_from(tree, 1)));
   const auto sent = feed(as_result(sparse_from(tree, 1), 0, 1, 77, 1), some(3));
   ASSERT_EQ(sparse_ports_of(sent, FlareKind::result), (Ports{0, 2, parent_port}));
   EXPECT_FALSE(SeenShard(sent[0]).header().answers());
