@@ -167,6 +167,9 @@ Verdict FlareCollectives::examine_dense(const Arrival& arrival, Time now) {
 }
 
 Verdict FlareCollectives::note_inquiry(std::uint64_t block) {
+  if (std::find(asked_.begin(), asked_.end(), block) != asked_.end()) {
+    return Verdict::duplicate;
+  }
   if (asked_.size() >= flare_asked_max) {
     return Verdict::early;
   }

@@ -505,8 +505,8 @@ TEST(FlareCollectives, ResultsOfACollectiveThatIsOverAreStale) {
   EXPECT_EQ(model[0].statistics().ignored[Verdict::stale], 1u);
 }
 
-// Returns the rank's answer to a switch that asks for that block, or nothing.
-std::vector<std::byte> answer_of(FlareCollectives& machine, std::uint64_t block, Time now) {
+// A switch asks the rank for that block.
+void ask(FlareCollectives& machine, std::uint64_t block, Time now) {
   wire::FlareHeader header;
   header.job = machine.job().id;
   header.run = run_of(machine.job().key);
@@ -521,6 +521,11 @@ std::vector<std::byte> answer_of(FlareCollectives& machine, std::uint64_t block,
   std::memcpy(bytes.data(), &header, sizeof header);
   const Arrival arrival{bytes};
   machine.receive({&arrival, 1}, now);
+}
+
+// Returns the rank's answer to a switch that asks for that block, or nothing.
+std::vector<std::byte> answer_of(FlareCollectives& machine, std::uint64_t block, Time now) {
+  ask(machine, block, now);
   Outbox outbox(8);
   machine.poll(outbox, now);
   std::vector<std::byte> sent;
@@ -530,6 +535,19 @@ std::vector<std::byte> answer_of(FlareCollectives& machine, std::uint64_t block,
     sent.insert(sent.end(), datagram.payload.begin(), datagram.payload.end());
   }
   return sent;
+}
+
+TEST(FlareCollectives, WhoIsAskedOftenForABlockAnswersOnce) {
+  FlareModel model({.ranks = 2, .window = 4});
+  reduce_i32(model, 16 * 2);
+  for (int i = 0; i < 1000; ++i) {
+    ask(model[0], 0, model.now);
+    ask(model[0], 1, model.now);
+  }
+  Outbox outbox(16);
+  model[0].poll(outbox, model.now);
+  EXPECT_EQ(model[0].statistics().answers_sent, 2u);
+  EXPECT_EQ(model[0].statistics().ignored[Verdict::duplicate], 1998u);
 }
 
 TEST(FlareCollectives, WhoHasAResultAnswersForItWhenTheBuffersAreGone) {
