@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -35,6 +36,11 @@ constexpr auto flare_advice =
     "'tributaryctl fabric show', that every rank is behind its own port of the tree, and that the "
     "switches take packets as large as the hosts' MTU (TRIBUTARY_MTU; 'tributaryctl drops': "
     "flare_...)";
+
+constexpr auto advice_without_tree =
+    "set TRIBUTARY_FLARE_TREE on every rank to what 'tributaryctl fabric show' says of the job, "
+    "or, "
+    "if it says that the job has no place, do what it says there";
 
 constexpr auto advice_on_sparse =
     "see that TRIBUTARY_FLARE_SPARSE_WINDOW is the tree's `sparse_window` ('tributaryctl fabric "
@@ -90,6 +96,10 @@ class FlareCarrier final : public MachineCarrier<FlareCollectives> {
                        flare_headers_bytes) {}
 
   Result<Choice> find_out(Ring& ring, const Deadline& until) override {
+    if (!has_tree(options())) {  // as on all ranks, which agreed on it
+      return fall_back(options(), who(options(), machine().job().id), "no reduction tree was named",
+                       advice_without_tree);
+    }
     auto choice = find_out_dense(ring, until);
     // Switches do not add up what is sparse in an order that is always the same.
     const bool may_be_sparse = machine().has_sparse() && !options().reproducible;
@@ -132,12 +142,16 @@ class FlareCarrier final : public MachineCarrier<FlareCollectives> {
 Result<std::unique_ptr<Preparation>> prepare_flare(const CommunicatorOptions& options,
                                                    const Place& place) {
   const auto own = flare_options_of(options);
-  const auto group = flare_group_of(own.tree);
-  if (!group) {
-    return tl::make_unexpected(group.error());
+  std::optional<wire::Ipv4Address> group;
+  if (has_tree(options)) {
+    const auto named = flare_group_of(own.tree);
+    if (!named) {
+      return tl::make_unexpected(named.error());
+    }
+    group = *named;
   }
   // Windows do not yield to marks: packets ask for none.
-  auto socket = open_flare_socket(place.ip(), *group, tos_of(options, wire::ecn::not_ect));
+  auto socket = open_flare_socket(place.ip(), group, tos_of(options, wire::ecn::not_ect));
   if (!socket) {
     return tl::make_unexpected(socket.error());
   }
@@ -145,16 +159,12 @@ Result<std::unique_ptr<Preparation>> prepare_flare(const CommunicatorOptions& op
   Offer offer;
   offer.payload_bytes = payload_bytes_behind(flare_headers_bytes, place.mtu);
   offer.window = own.window;
-  const FlarePlan plan{*group, own.window, own.sparse_window};
+  const FlarePlan plan{group.value_or(wire::Ipv4Address()), own.window, own.sparse_window};
   return prepare_socket(std::move(*socket), offer,
                         [&options, plan](const Meeting& meeting, UringTransport transport) {
                           return std::make_unique<FlareCarrier>(meeting.job, plan,
                                                                 std::move(transport), options);
                         });
-}
-
-bool is_configured_flare(const CommunicatorOptions& options) {
-  return !flare_options_of(options).tree.empty();
 }
 
 Result<void> refuse_to_divide(CommunicatorOptions& /*options*/, std::uint32_t /*group*/) {
@@ -174,7 +184,7 @@ constexpr host::HostProtocol host_protocol{
     .algorithms = host::flare_names,
     .parameters = host::flare_parameters,
     .udp_ports = {wire::flare_udp_port, wire::flare_udp_port},
-    .configured = host::is_configured_flare,
+    .configured = host::has_tree,
     .over_ipv6 = true,
     .check = host::check_flare,
     .prepare = host::prepare_flare,

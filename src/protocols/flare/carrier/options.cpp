@@ -12,12 +12,19 @@ FlareOptions flare_options_of(const CommunicatorOptions& options) {
           values.number("flare_sparse_window")};
 }
 
+bool has_tree(const CommunicatorOptions& options) {
+  return !flare_options_of(options).tree.empty();
+}
+
 Result<void> check_flare(const CommunicatorOptions& options) {
-  const auto flare = flare_options_of(options);
-  if (flare.tree.empty()) {
+  if (!has_tree(options)) {
+    if (options.fallback == Fallback::allow) {
+      return {};
+    }
     return invalid(
         "Flare needs the multicast group of the reduction tree that was set up for the job "
-        "(TRIBUTARY_FLARE_TREE), as 'tributaryctl fabric' tells it");
+        "(TRIBUTARY_FLARE_TREE), as 'tributaryctl fabric' tells it; or allow the fallback to the "
+        "hosts");
   }
   if (options.job == 0) {
     return invalid("Flare needs the job for which its tree was set up (TRIBUTARY_JOB)");
@@ -25,7 +32,7 @@ Result<void> check_flare(const CommunicatorOptions& options) {
   if (options.encapsulation != wire::Encapsulation::udp) {
     return invalid("Flare goes over UDP only (TRIBUTARY_ENCAPSULATION)");
   }
-  return flare_group_of(flare.tree).map([](const auto&) {});
+  return flare_group_of(flare_options_of(options).tree).map([](const auto&) {});
 }
 
 }  // namespace tributary::host

@@ -43,7 +43,9 @@ struct FlareOptions {
 };
 
 FlareOptions flare_options_of(const CommunicatorOptions& options);
+bool has_tree(const CommunicatorOptions& options);
 
+// A job without a tree is none of Flare's, and goes by the ring where that may be.
 Result<void> check_flare(const CommunicatorOptions& options);
 
 }  // namespace tributary::host

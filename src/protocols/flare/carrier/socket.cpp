@@ -2,6 +2,7 @@
 #include "protocols/flare/carrier/socket.h"
 
 #include <utility>
+#include <vector>
 
 #include "host/transport/flow_senders.h"
 #include "host/transport/group_socket.h"
@@ -13,13 +14,17 @@ Result<wire::Ipv4Address> flare_group_of(const std::string& text) {
   return parse_group(text, "a reduction tree");
 }
 
-Result<DatagramSocket> open_flare_socket(const wire::IpAddress& local, wire::Ipv4Address group,
-                                         std::uint8_t tos) {
+Result<DatagramSocket> open_flare_socket(const wire::IpAddress& local,
+                                         std::optional<wire::Ipv4Address> group, std::uint8_t tos) {
   const auto link = group_link_of(local);
   if (!link) {
     return tl::make_unexpected(link.error());
   }
-  auto opened = open_group_socket(*link, wire::flare_udp_port, {group});
+  std::vector<wire::Ipv4Address> groups;
+  if (group) {
+    groups.push_back(*group);
+  }
+  auto opened = open_group_socket(*link, wire::flare_udp_port, groups);
   if (!opened) {
     return opened;
   }

@@ -268,6 +268,42 @@ TEST(FlareCommunicator, ThatTheRingTakesSparseVectorsCanBeAnError) {
   });
 }
 
+// The controller has refused the job, perhaps.
+TEST(FlareCommunicator, AJobWithoutATreeGoesByTheRingAndSaysSo) {
+  std::mutex mutex;
+  std::vector<std::string> lines;
+  run_flare_world(
+      "",
+      [](Communicator& communicator) {
+        EXPECT_EQ(communicator.algorithm(), "ring");
+        expect_dense_sum(communicator);
+      },
+      [&](CommunicatorOptions& options) {
+        options.on_notice = [&](const std::string& line) {
+          const std::lock_guard lock(mutex);
+          lines.push_back(line);
+        };
+      });
+  ASSERT_EQ(lines.size(), flare_ranks);
+  EXPECT_NE(lines[0].find("no reduction tree was named; set TRIBUTARY_FLARE_TREE on every rank"),
+            std::string::npos)
+      << lines[0];
+}
+
+TEST(FlareCommunicator, WhereOneRankHasNoTreeAllSayInWhatTheyDiffer) {
+  const auto group = next_multicast_group();
+  for (const auto without : {0u, 2u}) {
+    const auto port = next_ports();
+    run_ranks(flare_ranks, [&](std::uint32_t rank) {
+      const auto options = flare_options(rank, rank == without ? "" : group, port);
+      const auto communicator = Communicator::create(options);
+      ASSERT_FALSE(communicator);
+      EXPECT_NE(communicator.error().message.find("TRIBUTARY_FLARE_TREE"), std::string::npos)
+          << communicator.error().message;
+    });
+  }
+}
+
 // The others give up the call, and the next one has its number.
 TEST(FlareCommunicator, ASparseAllreduceThatOneRankRefusesIsNoPartOfTheNext) {
   const auto group = next_multicast_group();

@@ -40,6 +40,8 @@ TEST(FlareOptions, NameATreeAndItsJob) {
   EXPECT_NE(refusal(options).find("TRIBUTARY_JOB"), std::string::npos);
   options = valid();
   options.set("flare_tree", "");
+  EXPECT_EQ(refusal(options), "") << "the ring may carry it";
+  options.fallback = Fallback::error;
   EXPECT_NE(refusal(options).find("TRIBUTARY_FLARE_TREE"), std::string::npos);
   options = valid();
   options.set("flare_tree", "10.0.0.1");
