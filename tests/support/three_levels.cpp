@@ -47,11 +47,17 @@ control::SwitchSection section_of(const ThreeLevels& shape, std::string name, un
   return section;
 }
 
-void add_link(control::SwitchSection& section, const std::string& peer, Ipv4Address own) {
+forwarding::PortConfig port_of(const ThreeLevels& shape, std::string name, Ipv4Address own) {
   forwarding::PortConfig port;
-  port.name = peer;
+  port.name = std::move(name);
   port.address = forwarding::InterfaceAddress{own, 30};
-  section.config.ports.push_back(port);
+  port.impair_in.loss = shape.loss;
+  return port;
+}
+
+void add_link(const ThreeLevels& shape, control::SwitchSection& section, const std::string& peer,
+              Ipv4Address own) {
+  section.config.ports.push_back(port_of(shape, peer, own));
   section.devices.push_back(control::InternalLink{peer, section.config.name});
 }
 
@@ -66,9 +72,8 @@ control::SwitchSection leaf_of(const ThreeLevels& shape, unsigned pod, unsigned 
       section_of(shape, name_of_leaf(pod, leaf), 100 * pod + leaf, address_of(pod, leaf, 254));
   section.config.selection.reduction_seed = shape.leaf_seed;
   for (unsigned host = 1; host <= shape.hosts_per_leaf; ++host) {
-    forwarding::PortConfig port;
-    port.name = "h" + std::to_string(host);
-    port.address = forwarding::InterfaceAddress{lower_end(pod, leaf, host), 30};
+    auto port = port_of(shape, "h" + std::to_string(host), lower_end(pod, leaf, host));
+    port.impair_out.loss = shape.loss;
     section.config.ports.push_back(port);
     section.devices.push_back(control::TapDevice{section.config.name + port.name});
     fabric.hosts.push_back(
@@ -77,7 +82,7 @@ control::SwitchSection leaf_of(const ThreeLevels& shape, unsigned pod, unsigned 
   std::vector<Ipv4Address> up;
   for (unsigned spine = 1; spine <= shape.spines_per_pod; ++spine) {
     const auto plane = first_plane + spine;
-    add_link(section, name_of_spine(pod, spine), lower_end(plane, pod, leaf));
+    add_link(shape, section, name_of_spine(pod, spine), lower_end(plane, pod, leaf));
     up.push_back(upper_end(plane, pod, leaf));
     add_route(section, {address_of(plane, 0, 0), 16}, {up.back()});
   }
@@ -91,12 +96,12 @@ control::SwitchSection spine_of(const ThreeLevels& shape, unsigned pod, unsigned
                             address_of(plane, pod, 254));
   section.config.selection.reduction_seed = shape.spine_seed;
   for (unsigned leaf = 1; leaf <= shape.leaves_per_pod; ++leaf) {
-    add_link(section, name_of_leaf(pod, leaf), upper_end(plane, pod, leaf));
+    add_link(shape, section, name_of_leaf(pod, leaf), upper_end(plane, pod, leaf));
     add_route(section, {address_of(pod, leaf, 0), 24}, {lower_end(plane, pod, leaf)});
   }
   std::vector<Ipv4Address> up;
   for (unsigned core = 1; core <= shape.cores_per_spine; ++core) {
-    add_link(section, name_of_core(spine, core), lower_end(plane, first_core + core, pod));
+    add_link(shape, section, name_of_core(spine, core), lower_end(plane, first_core + core, pod));
     up.push_back(upper_end(plane, first_core + core, pod));
     add_route(section, {address_of(plane, first_core + core, 0), 24}, {up.back()});
   }
@@ -110,7 +115,7 @@ control::SwitchSection core_of(const ThreeLevels& shape, unsigned spine, unsigne
                             address_of(plane, first_core + core, 254));
   for (unsigned pod = 1; pod <= shape.pods; ++pod) {
     const auto down = lower_end(plane, first_core + core, pod);
-    add_link(section, name_of_spine(pod, spine), upper_end(plane, first_core + core, pod));
+    add_link(shape, section, name_of_spine(pod, spine), upper_end(plane, first_core + core, pod));
     add_route(section, {address_of(pod, 0, 0), 16}, {down});
     add_route(section, {address_of(plane, pod, 0), 24}, {down});
   }

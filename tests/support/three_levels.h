@@ -19,6 +19,7 @@ struct ThreeLevels {
   unsigned cores_per_spine = 8;  // a spine's ways up
   std::uint64_t leaf_seed = 0;   // of reductions
   std::uint64_t spine_seed = 0;
+  double loss = 0;  // on every cable, in either direction
   canary::CanaryConfig canary;
 };
 

@@ -19,7 +19,8 @@ namespace {
 constexpr std::size_t outbox_datagrams = 64;
 
 wire::MacAddress mac_of(std::uint8_t kind, std::size_t index, std::size_t port) {
-  return {{0x02, kind, 0, 0, static_cast<std::uint8_t>(index), static_cast<std::uint8_t>(port)}};
+  return {{0x02, kind, 0, static_cast<std::uint8_t>(index >> 8), static_cast<std::uint8_t>(index),
+           static_cast<std::uint8_t>(port)}};
 }
 
 // Heaps in this order have the earliest on top.
@@ -253,23 +254,27 @@ void VirtualFabric::run_while(const std::function<bool()>& wanted, Duration limi
 }
 
 void VirtualFabric::service_due() {
-  for (auto& node : hosts_) {
-    auto& due = due_[switches_.size() + node->index];
+  // Most nodes are not due, and are not looked at.
+  for (std::size_t i = 0; i < hosts_.size(); ++i) {
+    auto& due = due_[switches_.size() + i];
     if (due <= now_) {
-      service(*node);
-      due = due_of(*node);
+      service(*hosts_[i]);
+      due = due_of(*hosts_[i]);
     }
   }
-  for (auto& node : switches_) {
-    if (due_[node->index] <= now_) {
-      service(*node);
-      due_[node->index] = due_of(*node);
+  for (std::size_t i = 0; i < switches_.size(); ++i) {
+    if (due_[i] <= now_) {
+      service(*switches_[i]);
+      due_[i] = due_of(*switches_[i]);
     }
   }
 }
 
 Time VirtualFabric::next_time() const {
-  Time next = *std::min_element(due_.begin(), due_.end());
+  Time next = never;
+  for (const auto due : due_) {
+    next = std::min(next, due);
+  }
   if (!flights_.empty()) {
     next = std::min(next, flights_.front().arrival);
   }
@@ -385,7 +390,10 @@ void VirtualFabric::switch_burst(SwitchNode& node, PacketList ready) {
 
 void VirtualFabric::receive_on(SwitchNode& node, unsigned core, PacketList packets) {
   switching::Output output;
-  node.shares[core]->receive(std::move(packets), now_, output);
+  {
+    const Stopwatch time(spent_ ? &spent_->switches : nullptr);
+    node.shares[core]->receive(std::move(packets), now_, output);
+  }
   absorb_output(node, core, output);
 }
 
@@ -434,7 +442,10 @@ void VirtualFabric::service(SwitchNode& node) {
   for (unsigned core = 0; core < spec_.cores; ++core) {
     if (node.shares[core]->deadline() <= now_) {
       switching::Output output;
-      node.shares[core]->expire(now_, output);
+      {
+        const Stopwatch time(spent_ ? &spent_->switches : nullptr);
+        node.shares[core]->expire(now_, output);
+      }
       absorb_output(node, core, output);
     }
   }

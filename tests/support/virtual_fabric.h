@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -62,6 +63,13 @@ struct Hop {
 struct LinkEnd {
   std::size_t switch_index = 0;
   PortIndex port = 0;
+};
+
+// Spent says how long the code under test took, by the steady clock: the machines of all hosts, and
+// all switches without their ports.
+struct Spent {
+  std::chrono::nanoseconds machines{};
+  std::chrono::nanoseconds switches{};
 };
 
 class VirtualFabric {
@@ -137,6 +145,8 @@ class VirtualFabric {
   std::uint64_t digest() const { return digest_; }      // of all that came out of cables
 
   void trace(std::function<void(const Hop&)> sink) { trace_ = std::move(sink); }
+  // From now on what is spent is added there; null: nowhere.
+  void measure(Spent* spent) { spent_ = spent; }
 
  private:
   struct SwitchNode;
@@ -210,6 +220,7 @@ class VirtualFabric {
   };
   std::vector<PastFigure> past_figures_;
   std::function<void(const Hop&)> trace_;
+  Spent* spent_ = nullptr;
   Time now_{std::chrono::seconds(1)};
 };
 

@@ -60,11 +60,15 @@ void VirtualFabric::service(HostNode& node) {
   for (auto& socket : node.sockets) {
     auto& machine = *socket.machine;
     if (machine.deadline() <= host_now()) {
+      const Stopwatch time(spent_ ? &spent_->machines : nullptr);
       machine.expire(host_now());
     }
     bool more = true;
     while (more && node.line_free <= now_) {
-      machine.poll(outbox, host_now());
+      {
+        const Stopwatch time(spent_ ? &spent_->machines : nullptr);
+        machine.poll(outbox, host_now());
+      }
       more = outbox.full();
       while (!outbox.empty()) {
         send(node, outbox.front(), machine, socket.port);
@@ -86,7 +90,9 @@ Time VirtualFabric::due_of(const HostNode& node) const {
   }
   Time due = node.line_free > now_ ? node.line_free : never;
   for (const auto& socket : node.sockets) {
-    due = std::min(due, Time(socket.machine->deadline().time_since_epoch()));
+    // What is due already has to be sent, and waits for the line.
+    const Time wanted(socket.machine->deadline().time_since_epoch());
+    due = std::min(due, wanted > now_ ? wanted : std::max(wanted, node.line_free));
   }
   return due;
 }
@@ -189,6 +195,7 @@ void VirtualFabric::answer_arp(const HostNode& node, wire::MutableCursor cursor)
 }
 
 void VirtualFabric::hand_over(Machine& machine, const host::Arrival& arrival) const {
+  const Stopwatch time(spent_ ? &spent_->machines : nullptr);
   machine.receive({&arrival, 1}, host_now());
 }
 

@@ -1,11 +1,39 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <chrono>
+
 #include "support/virtual_fabric.h"
 #include "switch/owners.h"
 
 // These stand at the ends of the cables of a virtual fabric.
 namespace tributary::test {
+
+// Adds the time that it lives to a sum, if there is one. What lasts too long does not count:
+// another process had the processor.
+class Stopwatch {
+ public:
+  explicit Stopwatch(std::chrono::nanoseconds* sum) : sum_(sum) {
+    if (sum_ != nullptr) {
+      begin_ = Clock::now();
+    }
+  }
+  ~Stopwatch() {
+    if (sum_ != nullptr) {
+      const auto lived = Clock::now() - begin_;
+      *sum_ += lived < too_long ? lived : std::chrono::nanoseconds{};
+    }
+  }
+  Stopwatch(const Stopwatch&) = delete;
+  Stopwatch& operator=(const Stopwatch&) = delete;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  static constexpr std::chrono::milliseconds too_long{1};
+
+  std::chrono::nanoseconds* sum_;
+  Clock::time_point begin_{};
+};
 
 struct VirtualFabric::SwitchNode {
   std::size_t index = 0;
