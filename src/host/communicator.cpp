@@ -64,6 +64,7 @@ Result<Communicator> Communicator::create(const CommunicatorOptions& options,
     }
     state->ring = std::move(connections->ring);
     state->carrier = std::move(connections->carrier);
+    state->watch = std::move(connections->watch);
     if (auto selected = state->select(until); !selected) {
       return tl::make_unexpected(selected.error());
     }
@@ -181,6 +182,7 @@ Result<void> Communicator::run_within(const Call& call, const host::Deadline& un
   const auto by = state_->means_within(call);
   auto mine = until;
   mine.obey(&state_->aborted);
+  state_->hurry(mine);
   auto done = state_->run_until(by, call, mine);
   if (!state_->is_alone()) {
     state_->count(by, name(call), done.has_value(), state_->is_by_plan(by, call));

@@ -69,6 +69,14 @@ Result<void> Communicator::State::run_until(By by, const Call& call, const host:
   return outcome_of(run_in_manner(by, call, until));
 }
 
+// Ranks wait long for each other where there is a watch, and only neighbours notice that one is
+// gone. So whoever gives up for that closes its connections, by which all others notice, too.
+void Communicator::State::pass_on_loss(const Error& error) {
+  if (watch && (watch->is_one_gone() || error.code == Error::Code::network)) {
+    ring->shut_down();
+  }
+}
+
 Result<void> Communicator::State::run_in_manner(By by, const Call& call,
                                                 const host::Deadline& until) {
   return manner_of(call) == Manner::in_steps ? run_in_steps(by, call, until)

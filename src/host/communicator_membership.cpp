@@ -279,6 +279,7 @@ void Communicator::State::end_membership() {
   end();
   aborted = true;
   carrier.reset();
+  watch.reset();
   {
     const std::lock_guard lock(closing);
     ring.reset();

@@ -53,6 +53,10 @@ struct CommunicatorOptions {
   // A collective fails when it has made no progress for so long, that is, when nothing new of it
   // came to this rank. While it makes progress it may take any time.
   std::optional<std::chrono::nanoseconds> stall_timeout;
+  // If this is given, ranks that are late are waited for so long without progress, as long as all
+  // are there, as far as this rank can tell; `stall_timeout` counts once one has ended, or its
+  // machine has not answered for so long.
+  std::optional<std::chrono::nanoseconds> late_timeout;
   // A collective fails when it is not done after so long, progress or not. If only this is given,
   // there is no stall timeout; if neither is, the stall timeout is stall_timeout_default. create()
   // takes no longer than the shorter of the two.
@@ -91,10 +95,11 @@ struct CommunicatorOptions {
   // srun set in their place; a process that joins a world has neither rank nor size. It also reads,
   // if they are set: TRIBUTARY_MEMBERSHIP ("fixed", "elastic" or "join"), TRIBUTARY_JOIN_TIMEOUT,
   // LOCAL_WORLD_SIZE, TRIBUTARY_SECRET, TRIBUTARY_LOCAL_ADDRESS or TRIBUTARY_INTERFACE,
-  // TRIBUTARY_MTU, TRIBUTARY_WINDOW, TRIBUTARY_STALL_TIMEOUT and TRIBUTARY_DEADLINE ("500ms";
-  // seconds without a unit), TRIBUTARY_ENCAPSULATION ("udp" or "ethernet"), TRIBUTARY_JOB,
-  // TRIBUTARY_ALGORITHM, TRIBUTARY_FALLBACK ("allow" or "error"), TRIBUTARY_REPRODUCIBLE ("0" or
-  // "1"), and for every parameter the variable that is TRIBUTARY_ with its name in capitals.
+  // TRIBUTARY_MTU, TRIBUTARY_WINDOW, TRIBUTARY_STALL_TIMEOUT, TRIBUTARY_LATE_TIMEOUT and
+  // TRIBUTARY_DEADLINE ("500ms"; seconds without a unit), TRIBUTARY_ENCAPSULATION ("udp" or
+  // "ethernet"), TRIBUTARY_JOB, TRIBUTARY_ALGORITHM, TRIBUTARY_FALLBACK ("allow" or "error"),
+  // TRIBUTARY_REPRODUCIBLE ("0" or "1"), and for every parameter the variable that is TRIBUTARY_
+  // with its name in capitals.
   static Result<CommunicatorOptions> from_environment();
 };
 

@@ -32,6 +32,7 @@
 #include "host/sketch/scratch.h"
 #include "host/sketch/vectors.h"
 #include "host/step.h"
+#include "host/transport/peer_watch.h"
 #include "host/tuning/plan.h"
 
 namespace tributary {
@@ -73,7 +74,14 @@ struct Communicator::State {
     deadline.show(pulse);
     deadline.obey(&aborted);
     deadline.obey(&limit);
+    hurry(deadline);
     return deadline;
+  }
+  // Has a deadline wait no longer for ranks that are late once one is gone.
+  void hurry(host::Deadline& deadline) const {
+    if (watch) {
+      deadline.hurry_when(&watch->is_one_gone(), host::stall_of(options));
+    }
   }
   // Tells whether there is no other rank.
   bool is_alone() const { return !carrier && !machine; }
@@ -148,6 +156,7 @@ struct Communicator::State {
   // These are about elastic worlds, in communicator_membership.cpp.
   void adopt(host::Elastic found);
   void await_reason(const Error& error);
+  void pass_on_loss(const Error& error);
   void end_membership();
   Result<Communicator> regroup(std::uint32_t world_size);
   Result<Communicator> find_next(std::uint32_t world_size);
@@ -157,6 +166,9 @@ struct Communicator::State {
   template <typename T>
   Result<T> outcome_of(Result<T> done) {
     failed = !done;
+    if (failed) {
+      pass_on_loss(done.error());
+    }
     if (failed && !is_late()) {
       await_reason(done.error());
     }
@@ -183,6 +195,7 @@ struct Communicator::State {
   CommunicatorOptions options;
   std::unique_ptr<host::Carrier> carrier;  // of two ranks or more, as is the ring
   std::optional<host::Ring> ring;
+  std::unique_ptr<host::PeerWatch> watch;  // of the ring's connections, behind which it ends
   // Ranks that share machines have this instead of both.
   std::unique_ptr<host::MachineCollectives> machine;
   std::string algorithm{host::ring_algorithm};

@@ -8,7 +8,9 @@ namespace tributary::host {
 Deadline Deadline::longer_by(Duration grace) const {
   auto longer = *this;
   longer.fixed_ = std::min(fixed_, never - grace) + grace;
-  longer.stall_ = std::min(stall_, Duration::max() - grace) + grace;
+  for (auto* stall : {&longer.stall_, &longer.stall_when_gone_}) {
+    *stall = std::min(*stall, Duration::max() - grace) + grace;
+  }
   longer.grace_ += grace;
   return longer;
 }
@@ -33,7 +35,7 @@ std::string Deadline::explain(std::string_view what) const {
     return text + " did not finish by the deadline of its request, " +
            seconds_text(std::max(requested() - began_, Duration{})) + " after it began";
   }
-  return stalls_at() < fixed_ ? text + " made no progress for " + seconds_text(stall_)
+  return stalls_at() < fixed_ ? text + " made no progress for " + seconds_text(stall())
                               : text + " did not finish within its deadline of " +
                                     seconds_text(std::max(fixed_ - began_, Duration{}));
 }

@@ -45,6 +45,12 @@ class Deadline {
   // The limit is that of the request by which the collective was posted.
   void obey(const Limit* limit) { limit_ = limit; }
 
+  // As soon as *gone is true, `stall` is the longest time without progress, if it is shorter.
+  void hurry_when(const std::atomic<bool>* gone, Duration stall) {
+    gone_ = gone;
+    stall_when_gone_ = stall;
+  }
+
   // Returns the deadline for waiting until somebody who has this one gives up.
   Deadline longer_by(Duration grace) const;
   // Returns the deadline of a part of something that has this one.
@@ -67,10 +73,19 @@ class Deadline {
   Time requested() const {
     return limit_ == nullptr ? never : std::min(limit_->at(), never - grace_) + grace_;
   }
-  Time stalls_at() const { return stall_ == Duration::max() ? never : progressed_ + stall_; }
+  Duration stall() const {
+    const bool hurries = gone_ != nullptr && gone_->load(std::memory_order_relaxed);
+    return hurries ? std::min(stall_, stall_when_gone_) : stall_;
+  }
+  Time stalls_at() const {
+    const auto longest = stall();
+    return longest == Duration::max() ? never : progressed_ + longest;
+  }
 
   Time fixed_ = never;
   Duration stall_ = Duration::max();
+  const std::atomic<bool>* gone_ = nullptr;
+  Duration stall_when_gone_ = Duration::max();
   std::uint64_t* pulse_ = nullptr;
   const std::atomic<bool>* given_up_ = nullptr;
   const Limit* limit_ = nullptr;

@@ -207,6 +207,8 @@ Result<CommunicatorOptions> settings_of(const Variables& variables) {
   take(optional_number(variables, "TRIBUTARY_WINDOW", 0, any), options.window, error);
   take(duration_or(options.stall_timeout, variables, "TRIBUTARY_STALL_TIMEOUT"),
        options.stall_timeout, error);
+  take(duration_or(options.late_timeout, variables, "TRIBUTARY_LATE_TIMEOUT"), options.late_timeout,
+       error);
   take(duration_or(options.deadline, variables, "TRIBUTARY_DEADLINE"), options.deadline, error);
   take(word_or(options.encapsulation, variables, "TRIBUTARY_ENCAPSULATION", encapsulation_of,
                "udp or ethernet"),

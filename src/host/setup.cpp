@@ -63,10 +63,12 @@ std::uint32_t ipv4_bytes(const Endpoint& own, std::uint32_t mtu) {
 // The arithmetic of clocks ends beyond that.
 constexpr std::chrono::hours duration_max{24 * 365};
 
-// These limit how long a collective may take, and how long it may stand still.
+// These limit how long a collective may take, and how long it may stand still: once a rank is gone,
+// and as long as all are there.
 struct Limits {
   Duration total = duration_max;
   Duration stall = duration_max;
+  Duration late = duration_max;
 };
 
 Limits limits_of(const CommunicatorOptions& options) {
@@ -77,6 +79,8 @@ Limits limits_of(const CommunicatorOptions& options) {
   if (options.stall_timeout || !options.deadline) {
     const auto stall = options.stall_timeout.value_or(CommunicatorOptions::stall_timeout_default);
     limits.stall = std::min<Duration>(stall, duration_max);
+    const auto late = options.late_timeout.value_or(limits.stall);
+    limits.late = std::clamp<Duration>(late, limits.stall, duration_max);
   }
   return limits;
 }
@@ -182,8 +186,15 @@ Meeting with_prefix(Meeting meeting, const std::optional<wire::EmbeddingPrefix>&
   return meeting;
 }
 
+Result<std::unique_ptr<PeerWatch>> watch_over(const CommunicatorOptions& options,
+                                              const Ring& ring) {
+  return options.late_timeout ? PeerWatch::over(ring.connections(), stall_of(options))
+                              : Result<std::unique_ptr<PeerWatch>>(nullptr);
+}
+
 // Connects to the ranks that were met.
-Result<Connections> join(Opened mine, Rendezvous& met, const Deadline& until) {
+Result<Connections> join(const CommunicatorOptions& options, Opened mine, Rendezvous& met,
+                         const Deadline& until) {
   const auto meeting = with_prefix(met.meeting(), mine.listener.local.prefix);
   const auto wait = heeding(
       until, [&met](int fd, short events, Time latest) { return met.wait(fd, events, latest); });
@@ -200,16 +211,22 @@ Result<Connections> join(Opened mine, Rendezvous& met, const Deadline& until) {
   if (!carrier) {
     return error_of(carrier);
   }
-  return Connections{std::move(*ring), std::move(*carrier)};
+  return watch_over(options, *ring).map([&](std::unique_ptr<PeerWatch> watch) {
+    return Connections{std::move(*ring), std::move(*carrier), std::move(watch)};
+  });
 }
 
 }  // namespace
 
 Deadline deadline_of(const CommunicatorOptions& options, Time now) {
   const auto limits = limits_of(options);
-  Deadline deadline(now + limits.total, limits.stall);
+  Deadline deadline(now + limits.total, limits.late);
   deadline.begin(now);
   return deadline;
+}
+
+Duration stall_of(const CommunicatorOptions& options) {
+  return limits_of(options).stall;
 }
 
 Duration patience_of(const CommunicatorOptions& options) {
@@ -262,9 +279,9 @@ Result<void> check(const CommunicatorOptions& options) {
         "the ring never uses the switches: choose another algorithm, or allow the "
         "fallback to the hosts");
   }
-  for (const auto& limit : {options.deadline, options.stall_timeout}) {
+  for (const auto& limit : {options.deadline, options.stall_timeout, options.late_timeout}) {
     if (limit && *limit <= std::chrono::nanoseconds::zero()) {
-      return invalid("the deadline and the stall timeout must be positive");
+      return invalid("the deadline, the stall timeout and the late timeout must be positive");
     }
   }
   if (options.reproducible) {
@@ -294,7 +311,7 @@ Result<Connections> connect(const CommunicatorOptions& options, const Deadline& 
   if (!met) {
     return able ? error_of(met) : error_of(able);
   }
-  auto joined = able ? join(std::move(*mine), **met, until) : error_of(able);
+  auto joined = able ? join(options, std::move(*mine), **met, until) : error_of(able);
   const auto concluded = (*met)->conclude(joined.map([](const auto&) {}), until);
   if (!concluded) {
     return error_of(concluded);

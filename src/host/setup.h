@@ -11,12 +11,15 @@
 #include "host/error.h"
 #include "host/rendezvous/messages.h"
 #include "host/ring/ring.h"
+#include "host/transport/peer_watch.h"
 #include "host/transport/tcp.h"
 
 namespace tributary::host {
 
 // Returns the deadline of a collective that begins now.
 Deadline deadline_of(const CommunicatorOptions& options, Time now);
+// Returns how long a collective may stand still once a rank is gone.
+Duration stall_of(const CommunicatorOptions& options);
 // Returns how long another rank may be away without a word: the shorter of the limits there are.
 Duration patience_of(const CommunicatorOptions& options);
 
@@ -24,6 +27,7 @@ Duration patience_of(const CommunicatorOptions& options);
 struct Connections {
   Ring ring;
   std::unique_ptr<Carrier> carrier;
+  std::unique_ptr<PeerWatch> watch;  // null unless ranks that are late are waited for longer
 };
 
 Result<void> check(const CommunicatorOptions& options);

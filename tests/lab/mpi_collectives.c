@@ -728,6 +728,16 @@ static void be_late(bool blocking) {
   free(vector);
 }
 
+// The last rank does something else for a while, as MPI allows.
+static void keep_the_others_waiting(void) {
+  enum { AWAY_S = 7 };
+  check_allreduce(&doubles, MPI_SUM, "MPI_SUM", 40000, MPI_COMM_WORLD);
+  if (world_rank == world_size - 1) {
+    sleep(AWAY_S);
+  }
+  check_allreduce(&doubles, MPI_SUM, "MPI_SUM", 40000, MPI_COMM_WORLD);
+}
+
 // MPI ends while a request is outstanding that the last rank never made.
 static void leave_one_in_flight(void) {
   static double vector[40000];
@@ -821,6 +831,8 @@ int main(int argc, char** argv) {
     be_late(true);
   } else if (strcmp(scene, "late-wait") == 0) {
     be_late(false);
+  } else if (strcmp(scene, "away") == 0) {
+    keep_the_others_waiting();
   } else if (strcmp(scene, "in-flight") == 0) {
     leave_one_in_flight();
   } else if (strcmp(scene, "leaves") == 0) {

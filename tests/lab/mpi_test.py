@@ -22,6 +22,10 @@ PYTHON = "/usr/bin/python3"
 TESTS_OF_MPI4PY = pathlib.Path(os.environ.get("TRIBUTARY_TESTS_OF_MPI4PY", ""))
 # What bounds a collective that fails bounds how late a rank may be in one before, too.
 MEETING = "20s"
+# Ranks that are late are given up, too.
+IMPATIENT = {"TRIBUTARY_STALL_TIMEOUT": MEETING, "TRIBUTARY_LATE_TIMEOUT": MEETING}
+# A rank that is gone is missed after less time than others are late.
+MISSED = "5s"
 # Open MPI's own operators for AVX saturate where sums of 8 and 16 bits have to wrap.
 RIGHT_SUMS = {"OMPI_MCA_op": "^avx"}
 
@@ -95,11 +99,15 @@ class OfOurOwn(InALab):
 
     def test_a_collective_that_fails_is_an_error_of_mpi(self):
         for scene, call in (("late", "allreduce"), ("late-wait", "iallreduce")):
-            done = self.mpirun(PROGRAM, scene, TRIBUTARY_STALL_TIMEOUT=MEETING)
+            done = self.mpirun(PROGRAM, scene, **IMPATIENT)
             self.check(done)
             for rank in range(RANKS):
                 self.assertIn(f"rank {rank}: MPI_ERR_OTHER", done.stdout)
                 self.assertIn(f"tributary: MPI_COMM_WORLD, rank {rank}: {call} failed: ", done.stderr)
+
+    def test_a_rank_that_is_late_is_waited_for(self):
+        self.assert_the_switch_added(self.jobs_of(
+            self.check(self.mpirun(PROGRAM, "away", TRIBUTARY_STALL_TIMEOUT=MISSED)), "MPI_COMM_WORLD")[0])
 
     def test_mpi_ends_with_a_collective_in_flight(self):
         said = self.check(self.mpirun(PROGRAM, "in-flight"))
@@ -152,13 +160,17 @@ class SeveralOnAHost(InALab):
         self.assertNotIn("machines]", said)
 
     def test_an_error_of_one_is_an_error_of_all(self):
-        done = self.run_on("h1,h2", "2", PROGRAM, "late", TRIBUTARY_STALL_TIMEOUT=MEETING)
+        done = self.run_on("h1,h2", "2", PROGRAM, "late", **IMPATIENT)
         said = self.check(done)
         for rank in range(RANKS):
             self.assertIn(f"rank {rank}: MPI_ERR_OTHER", done.stdout)
             self.assertIn(f"tributary: MPI_COMM_WORLD, rank {rank}: allreduce failed: ", said)
         self.assertRegex(said, r"rank 2: allreduce failed: .*rank 3, of this machine")
         self.assertRegex(said, r"rank 0: allreduce failed: .*rank 1 stands for ranks 2, 3")
+
+    def test_a_rank_that_is_late_is_waited_for(self):
+        said = self.check(self.run_on("h1,h2", "2", PROGRAM, "away", TRIBUTARY_STALL_TIMEOUT=MISSED))
+        self.assertIn("[4 ranks on 2 machines]", said)
 
     def test_a_rank_that_ends_is_an_error_of_all(self):
         done = self.run_on("h1,h2", "2", "env", f"LD_PRELOAD={PRELOADED}/libtributary-pmpi-openmpi.so",

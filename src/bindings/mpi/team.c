@@ -3,6 +3,7 @@
 
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "bindings/mpi/elements.h"
 
@@ -24,9 +25,21 @@ void tributary_mpi_team_end(struct tributary_mpi_team* team) {
   tributary_mpi_team_begin(team);
 }
 
+/* MPI itself waits for ever for a rank that is late, say with a checkpoint; one that is gone is
+ * missed all the same. */
+static tributary_result be_patient(tributary_options* options) {
+  static const char variable[] = "TRIBUTARY_LATE_TIMEOUT";
+  const char* const given = getenv(variable);
+  return given != NULL && *given != '\0' ? TRIBUTARY_SUCCESS
+                                         : tributary_options_set(options, variable, "30min");
+}
+
 static tributary_result set_up(const struct tributary_mpi_team* team, tributary_options* options) {
   tributary_result result =
       tributary_options_on_notice(options, say, (struct tributary_mpi_team*)team);
+  if (result == TRIBUTARY_SUCCESS) {
+    result = be_patient(options);
+  }
   if (result == TRIBUTARY_SUCCESS && team->share_machine) {
     result = tributary_options_share_machine(options);
   }

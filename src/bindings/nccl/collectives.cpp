@@ -39,11 +39,20 @@ void tell(void*, const char* line) {
   inform(line);
 }
 
+// NCCL itself waits for ever for a rank that is late; one that is gone is missed all the same.
+tributary_result be_patient(tributary_options* options) {
+  constexpr auto variable = "TRIBUTARY_LATE_TIMEOUT";
+  const char* const given = std::getenv(variable);
+  return given != nullptr && *given != '\0' ? TRIBUTARY_SUCCESS
+                                            : tributary_options_set(options, variable, "30min");
+}
+
 struct Options {
   Options() {
     const bool made = tributary_options_create(&handle) == TRIBUTARY_SUCCESS &&
                       tributary_options_on_notice(handle, tell, nullptr) == TRIBUTARY_SUCCESS &&
-                      tributary_options_for_part(handle) == TRIBUTARY_SUCCESS;
+                      tributary_options_for_part(handle) == TRIBUTARY_SUCCESS &&
+                      be_patient(handle) == TRIBUTARY_SUCCESS;
     if (!made) {
       tributary_options_destroy(handle);
       handle = nullptr;

@@ -5,8 +5,6 @@
 #include <array>
 #include <chrono>
 #include <cstddef>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <span>
 #include <sys/socket.h>
 #include <utility>
@@ -15,7 +13,7 @@
 #include "host/ring/greeting.h"
 #include "host/text.h"
 #include "host/transport/address.h"
-#include "host/transport/datagram_socket.h"
+#include "host/transport/silence.h"
 
 namespace tributary::host {
 namespace {
@@ -25,22 +23,11 @@ constexpr std::uint32_t attempts_told_apart = 16;
 constexpr auto without_it =
     "; make a communicator without that interface (TRIBUTARY_INTERFACES), or mend it";
 
-// A kernel answers what it gets though its application is busy, and says when it has no room. So if
-// it says nothing for this long, there is no way between them.
+// After this long without an answer there is no way between two interfaces.
 constexpr std::chrono::milliseconds silence_max{5000};
-// It was also tried again as often, which takes 3 s at least.
-constexpr unsigned repeats_min = 4;
-
-// A rank that only waits asks every second whether the other one is there. The kernel never gives
-// up by itself before failure_of() has seen it.
-void keep_asking(int fd) {
-  constexpr int interval_s = 1;
-  constexpr int probes_max = 127;
-  set_option(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
-  set_option(fd, IPPROTO_TCP, TCP_KEEPIDLE, interval_s);
-  set_option(fd, IPPROTO_TCP, TCP_KEEPINTVL, interval_s);
-  set_option(fd, IPPROTO_TCP, TCP_KEEPCNT, probes_max);
-}
+// A rank that only waits asks as often whether the other one is there. The kernel never gives up by
+// itself before failure_of() has seen it.
+constexpr std::chrono::seconds asking_interval{1};
 
 Greeting greeting_of(const CubeEnds& ends, std::uint32_t rank, std::uint32_t interface) {
   const auto attempt = ends.attempt % attempts_told_apart;
@@ -114,7 +101,7 @@ Result<std::vector<CubeLink>> connect_links(const CubeEnds& ends, Time until) {
     }
   }
   for (const auto& link : links) {
-    keep_asking(link.fd.get());
+    keep_asking(link.fd.get(), asking_interval);
   }
   return links;
 }
@@ -151,19 +138,13 @@ std::optional<Error> failure_of(const CubeEnds& ends, const CubeLink& link) {
         Error::Code::network,
         ends.here(link.to.interface) + ": the interface is down or has no carrier" + without_it};
   }
-  tcp_info info{};
-  socklen_t size = sizeof info;
-  if (::getsockopt(link.fd.get(), IPPROTO_TCP, TCP_INFO, &info, &size) != 0) {
-    return std::nullopt;
-  }
-  const unsigned repeats = info.tcpi_unacked == 0 ? info.tcpi_probes : info.tcpi_backoff;
-  if (repeats < repeats_min || std::chrono::milliseconds(info.tcpi_last_ack_recv) < silence_max) {
+  const auto silence = silence_of(link.fd.get());
+  if (silence < silence_max) {
     return std::nullopt;
   }
   return Error{Error::Code::network,
                ends.here(link.to.interface) + ": " + CubeEnds::there(link) +
-                   " has not answered for " +
-                   seconds_text(std::chrono::milliseconds(info.tcpi_last_ack_recv)) +
+                   " has not answered for " + seconds_text(silence) +
                    ", one of the two interfaces or what is between them has failed" + without_it};
 }
 

@@ -133,11 +133,17 @@ Result<Ring> Ring::connect(const Meeting& meeting, Listener listener, Time until
   });
 }
 
-void Ring::shut_down() {
-  ::shutdown(next_.fd.get(), SHUT_RDWR);
-  ::shutdown(previous_.fd.get(), SHUT_RDWR);
+std::vector<int> Ring::connections() const {
+  std::vector<int> all{next_.fd.get(), previous_.fd.get()};
   for (const auto& partner : partners_) {
-    ::shutdown(partner.fd.get(), SHUT_RDWR);
+    all.push_back(partner.fd.get());
+  }
+  return all;
+}
+
+void Ring::shut_down() {
+  for (const int fd : connections()) {
+    ::shutdown(fd, SHUT_RDWR);
   }
 }
 

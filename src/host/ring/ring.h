@@ -55,6 +55,8 @@ class Ring {
   // This rank has refused a collective that the others may have begun: its next one is not taken
   // for that one.
   void skip() { ++sequence_; }
+  // Returns the descriptors of all connections, which stay the same.
+  std::vector<int> connections() const;
   // Ends what this rank and its neighbours are in, and all that follows. Any thread may call it.
   void shut_down();
 

@@ -243,6 +243,49 @@ TEST(Communicator, ASparseAllreduceThatOneRankRefusesIsNoLaterOne) {
   });
 }
 
+// Ranks are created within the stall timeout, too.
+void be_patient(CommunicatorOptions& options) {
+  options.deadline.reset();
+  options.stall_timeout = 3s;
+  options.late_timeout = 60s;
+}
+
+TEST(Communicator, WaitsForARankThatIsLateButThere) {
+  run_world(
+      3,
+      [](Communicator& communicator) {
+        ASSERT_TRUE(communicator.barrier());
+        if (communicator.rank() == 2) {
+          std::this_thread::sleep_for(4s);
+        }
+        expect_reduced(communicator, 100003, false);
+      },
+      be_patient);
+}
+
+TEST(Communicator, WaitsForNobodyWhoIsGoneHoweverFarAway) {
+  constexpr std::uint32_t ranks = 8;
+  for (const bool ring : {false, true}) {
+    std::barrier all_gave_up(ranks - 1);
+    run_world(
+        ranks,
+        [&, ring](Communicator& communicator) {
+          ASSERT_TRUE(communicator.ring_barrier());
+          if (communicator.rank() == ranks - 1) {
+            return;
+          }
+          const auto began = host::Clock::now();
+          float inout = 1;
+          EXPECT_FALSE(
+              ring ? communicator.ring_allreduce(&inout, &inout, 1, ElementType::f32, Operator::sum)
+                   : communicator.allreduce(&inout, &inout, 1, ElementType::f32, Operator::sum));
+          EXPECT_LT(host::Clock::now() - began, 30s);
+          all_gave_up.arrive_and_wait();  // their communicators are still there
+        },
+        be_patient);
+  }
+}
+
 // The same holds for other calls.
 void expect_no_later_one(
     const std::function<Result<void>(Communicator& communicator, float* inout)>& call,

@@ -52,6 +52,19 @@ TEST(Deadline, OfBothTheFirstCounts) {
   EXPECT_EQ(deadline.explain("reduce"), "reduce did not finish within its deadline of 60 s");
 }
 
+TEST(Deadline, OnceSomebodyIsGoneTheShorterStallCounts) {
+  std::atomic<bool> gone = false;
+  Deadline deadline(never, 30min);
+  deadline.hurry_when(&gone, 30s);
+  deadline.begin(start);
+  const auto longer = deadline.longer_by(1s);
+  EXPECT_EQ(deadline.due(), start + 30min);
+  gone = true;
+  EXPECT_EQ(deadline.due(), start + 30s);
+  EXPECT_EQ(deadline.explain("allreduce"), "allreduce made no progress for 30 s");
+  EXPECT_EQ(longer.due(), start + 31s);
+}
+
 TEST(Deadline, BeginsAnewWithEveryCollective) {
   Deadline deadline(never, 30s);
   deadline.begin(start);

@@ -51,6 +51,7 @@ constexpr const char* names[] = {"OMPI_COMM_WORLD_RANK",
                                  "TRIBUTARY_MTU",
                                  "TRIBUTARY_WINDOW",
                                  "TRIBUTARY_STALL_TIMEOUT",
+                                 "TRIBUTARY_LATE_TIMEOUT",
                                  "TRIBUTARY_DEADLINE",
                                  "TRIBUTARY_ENCAPSULATION",
                                  "TRIBUTARY_MEMBERSHIP",
@@ -123,6 +124,7 @@ TEST_F(Environment, OverridesAreRead) {
        {"TRIBUTARY_MTU", "9000"},
        {"TRIBUTARY_WINDOW", "32"},
        {"TRIBUTARY_STALL_TIMEOUT", "500ms"},
+       {"TRIBUTARY_LATE_TIMEOUT", "30min"},
        {"TRIBUTARY_DEADLINE", "2.5"},
        {"TRIBUTARY_ENCAPSULATION", "ethernet"},
        {"TRIBUTARY_JOB", "7"},
@@ -137,6 +139,7 @@ TEST_F(Environment, OverridesAreRead) {
   EXPECT_EQ(options->mtu, 9000);
   EXPECT_EQ(options->window, 32u);
   EXPECT_EQ(options->stall_timeout, std::chrono::milliseconds(500));
+  EXPECT_EQ(options->late_timeout, std::chrono::minutes(30));
   EXPECT_EQ(options->deadline, std::chrono::milliseconds(2500));
   EXPECT_EQ(options->encapsulation, wire::Encapsulation::ethernet);
   EXPECT_EQ(options->job, 7u);

@@ -48,6 +48,20 @@ TEST(Setup, OfADeadlineAndAStallTimeoutBothHold) {
   EXPECT_EQ(patience_of(options), 50s);
 }
 
+TEST(Setup, RanksThatAreLateMayHaveLongerThanThoseThatAreGone) {
+  CommunicatorOptions options;
+  options.late_timeout = 30min;
+  EXPECT_EQ(deadline_of(options, start).due(), start + 30min);
+  EXPECT_EQ(stall_of(options), 30s);
+  EXPECT_EQ(patience_of(options), 30s) << "to create";
+  options.stall_timeout = 1h;
+  EXPECT_EQ(deadline_of(options, start).due(), start + 1h) << "never less than that";
+  options.deadline = 2min;
+  EXPECT_EQ(deadline_of(options, start).due(), start + 2min);
+  options.late_timeout = 0s;
+  EXPECT_FALSE(check(options));
+}
+
 TEST(Setup, LimitsBeyondTheClocksArithmeticAreCut) {
   CommunicatorOptions options;
   options.deadline = options.stall_timeout = std::chrono::nanoseconds::max();

@@ -46,6 +46,7 @@ TEST(UnreadVariables, ThoseOfTheLibraryAndOfOtherProgramsAreKnown) {
                                     "TRIBUTARY_MTU",
                                     "TRIBUTARY_WINDOW",
                                     "TRIBUTARY_STALL_TIMEOUT",
+                                    "TRIBUTARY_LATE_TIMEOUT",
                                     "TRIBUTARY_DEADLINE",
                                     "TRIBUTARY_ENCAPSULATION",
                                     "TRIBUTARY_JOB",
