@@ -105,6 +105,13 @@ class OfOurOwn(InALab):
                 self.assertIn(f"rank {rank}: MPI_ERR_OTHER", done.stdout)
                 self.assertIn(f"tributary: MPI_COMM_WORLD, rank {rank}: {call} failed: ", done.stderr)
 
+    def test_it_says_what_carried_the_calls_if_that_is_asked_for(self):
+        said = self.check(self.mpirun(PROGRAM, "idup", TRIBUTARY_LOG="info", TRIBUTARY_REPORT="1"))
+        for line in (r"job \d+, rank 0 of 4: ended after .*: \d+ collectives by canary",
+                     r"\d+ calls by the MPI library itself \(\d+: of fewer bytes than the threshold",
+                     r"allreduce +32 KiB canary", r"rank \d came last"):
+            self.assertRegex(said, rf"(?m)^tributary: MPI_COMM_WORLD: {line}")
+
     def test_a_rank_that_is_late_is_waited_for(self):
         self.assert_the_switch_added(self.jobs_of(
             self.check(self.mpirun(PROGRAM, "away", TRIBUTARY_STALL_TIMEOUT=MISSED)), "MPI_COMM_WORLD")[0])

@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "bindings/mpi/elements.h"
 
@@ -18,10 +19,40 @@ void tributary_mpi_team_begin(struct tributary_mpi_team* team) {
   team->state = TRIBUTARY_MPI_NOT_ASKED;
   team->wanted = false;
   team->comm = NULL;
+  memset(team->left, 0, sizeof team->left);
+}
+
+static bool wants_to_know(void) {
+  const char* const level = getenv("TRIBUTARY_LOG");
+  return level != NULL && strcmp(level, "info") == 0;
+}
+
+/* "7 calls by the MPI library itself (5: of fewer bytes ...; 2: before ...)" */
+static void tell_what_was_left(const struct tributary_mpi_team* team) {
+  static const char* const reasons[TRIBUTARY_MPI_REASONS] = {
+      "of a type or operator that is not carried", "of fewer bytes than the threshold, or too many",
+      "before the communicator was created", "as the communicator could not be created"};
+  char line[512];
+  int length = 0;
+  unsigned long all = 0;
+  for (int reason = 0; reason < TRIBUTARY_MPI_REASONS; ++reason) {
+    if (team->left[reason] != 0) {
+      length += snprintf(line + length, sizeof line - (size_t)length, "%s%lu: %s",
+                         all == 0 ? "" : "; ", team->left[reason], reasons[reason]);
+    }
+    all += team->left[reason];
+  }
+  if (all != 0 && team->rank == 0) {
+    fprintf(stderr, "tributary: %s: %lu calls by the MPI library itself (%s)\n", team->name, all,
+            line);
+  }
 }
 
 void tributary_mpi_team_end(struct tributary_mpi_team* team) {
   tributary_comm_destroy(team->comm);
+  if (wants_to_know()) {
+    tell_what_was_left(team);
+  }
   tributary_mpi_team_begin(team);
 }
 
@@ -69,37 +100,59 @@ static void create(struct tributary_mpi_team* team) {
   }
 }
 
+/* Counts a call that is left to the MPI library. */
+static bool leave(struct tributary_mpi_team* team, enum tributary_mpi_reason reason) {
+  ++team->left[reason];
+  return false;
+}
+
+static void create_if_wanted(struct tributary_mpi_team* team, bool may_wait) {
+  if (team->state == TRIBUTARY_MPI_NOT_ASKED && team->wanted && may_wait) {
+    create(team);
+  }
+}
+
+static bool runs(struct tributary_mpi_team* team) {
+  switch (team->state) {
+    case TRIBUTARY_MPI_NOT_ASKED:
+      return leave(team, TRIBUTARY_MPI_EARLY);
+    case TRIBUTARY_MPI_REFUSED:
+      return leave(team, TRIBUTARY_MPI_IN_VAIN);
+    case TRIBUTARY_MPI_RUNS:
+      break;
+  }
+  return true;
+}
+
 bool tributary_mpi_carries(struct tributary_mpi_team* team, size_t bytes, bool may_wait) {
   const bool large = bytes != 0 && bytes >= team->threshold;
   if (team->size < 2) {
     return false;
   }
-  if (team->state == TRIBUTARY_MPI_NOT_ASKED) {
-    team->wanted = team->wanted || large;
-    if (team->wanted && may_wait) {
-      create(team);
-    }
-  }
-  return large && team->state == TRIBUTARY_MPI_RUNS;
+  team->wanted = team->wanted || large;
+  create_if_wanted(team, may_wait);
+  return large ? runs(team) : leave(team, TRIBUTARY_MPI_SIZE);
+}
+
+static bool carries_elements(struct tributary_mpi_team* team, MPI_Datatype type, MPI_Op op) {
+  struct tributary_mpi_elements elements;
+  return tributary_mpi_elements_of(type, op, &elements) || leave(team, TRIBUTARY_MPI_ELEMENTS);
 }
 
 bool tributary_mpi_carries_reduction(struct tributary_mpi_team* team, int count, MPI_Datatype type,
                                      MPI_Op op, bool may_wait) {
-  struct tributary_mpi_elements elements;
-  return tributary_mpi_elements_of(type, op, &elements) &&
+  return carries_elements(team, type, op) &&
          tributary_mpi_carries(team, tributary_mpi_bytes(type, count), may_wait);
 }
 
 bool tributary_mpi_carries_reduce_scatter_block(struct tributary_mpi_team* team, int count,
                                                 MPI_Datatype type, MPI_Op op) {
-  struct tributary_mpi_elements elements;
   const size_t bytes = (size_t)team->size * tributary_mpi_bytes(type, count);
-  return tributary_mpi_elements_of(type, op, &elements) && tributary_mpi_carries(team, bytes, true);
+  return carries_elements(team, type, op) && tributary_mpi_carries(team, bytes, true);
 }
 
 bool tributary_mpi_carries_reduce_scatter(struct tributary_mpi_team* team, const int counts[],
                                           MPI_Datatype type, MPI_Op op) {
-  struct tributary_mpi_elements elements;
   size_t bytes = 0;
   for (int rank = 0; rank < team->size; ++rank) {
     if (counts[rank] < 0) { /* which MPI refuses */
@@ -107,18 +160,22 @@ bool tributary_mpi_carries_reduce_scatter(struct tributary_mpi_team* team, const
     }
     bytes += tributary_mpi_bytes(type, counts[rank]);
   }
-  return tributary_mpi_elements_of(type, op, &elements) && tributary_mpi_carries(team, bytes, true);
+  return carries_elements(team, type, op) && tributary_mpi_carries(team, bytes, true);
 }
 
 /* MPI_Pack counts bytes by an int, and whether a rank needs it is that rank's own affair. */
 bool tributary_mpi_carries_bcast(struct tributary_mpi_team* team, int count, MPI_Datatype type) {
   const size_t bytes = tributary_mpi_bytes(type, count);
-  return bytes <= INT_MAX && tributary_mpi_carries(team, bytes, true);
+  return bytes <= INT_MAX ? tributary_mpi_carries(team, bytes, true)
+                          : leave(team, TRIBUTARY_MPI_SIZE);
 }
 
 bool tributary_mpi_carries_barrier(struct tributary_mpi_team* team) {
-  (void)tributary_mpi_carries(team, 0, true);
-  return team->state == TRIBUTARY_MPI_RUNS;
+  if (team->size < 2) {
+    return false;
+  }
+  create_if_wanted(team, true);
+  return runs(team);
 }
 
 static int class_of(tributary_result result) {

@@ -32,6 +32,15 @@ enum tributary_mpi_state {
   TRIBUTARY_MPI_REFUSED /* it could not be created, on none of the ranks */
 };
 
+/* Why the MPI library carries a call by itself. */
+enum tributary_mpi_reason {
+  TRIBUTARY_MPI_ELEMENTS, /* of that type, or by that operator */
+  TRIBUTARY_MPI_SIZE,
+  TRIBUTARY_MPI_EARLY, /* the communicator has not been created yet */
+  TRIBUTARY_MPI_IN_VAIN,
+  TRIBUTARY_MPI_REASONS
+};
+
 struct tributary_mpi_team {
   char name[MPI_MAX_OBJECT_NAME]; /* for people */
   int rank;
@@ -42,18 +51,20 @@ struct tributary_mpi_team {
   struct tributary_mpi_beneath beneath;
   enum tributary_mpi_state state;
   bool wanted; /* by a collective that could not wait for the other ranks */
+  unsigned long left[TRIBUTARY_MPI_REASONS]; /* calls to the MPI library, by reason */
   tributary_comm* comm;
 };
 
 /* The rest of *team is filled in already; communicators of one rank may have one, for nothing. */
 void tributary_mpi_team_begin(struct tributary_mpi_team* team);
-/* Waits for what was posted. */
+/* Waits for what was posted, and says what was left to the MPI library, if people want to know. */
 void tributary_mpi_team_end(struct tributary_mpi_team* team);
 
 /*
  * Whether Tributary carries a collective of so many bytes. It follows from what is the same on all
  * ranks: the bytes, the threshold, and which collectives there were before. A collective that may
- * wait for the other ranks, as blocking ones may, creates the communicator if need be.
+ * wait for the other ranks, as blocking ones may, creates the communicator if need be. What is left
+ * to the MPI library is counted.
  */
 bool tributary_mpi_carries(struct tributary_mpi_team* team, size_t bytes, bool may_wait);
 bool tributary_mpi_carries_reduction(struct tributary_mpi_team* team, int count, MPI_Datatype type,

@@ -134,6 +134,28 @@ TEST_F(MpiTeam, WhatCannotBeCreatedIsNotTriedAgain) {
   });
 }
 
+TEST_F(MpiTeam, SaysWhatWasLeftToTheMpiLibraryIfThatIsAskedFor) {
+  for (const bool asked : {true, false}) {
+    ::setenv("TRIBUTARY_LOG", asked ? "info" : "warn", 1);
+    ::testing::internal::CaptureStderr();
+    run([](tributary_mpi_team& team) {
+      EXPECT_FALSE(tributary_mpi_carries_barrier(&team));
+      EXPECT_FALSE(tributary_mpi_carries_reduction(&team, threshold, MPI_UNSIGNED, MPI_MAX, true));
+      EXPECT_FALSE(tributary_mpi_carries_bcast(&team, 1, MPI_INT));
+      EXPECT_FALSE(tributary_mpi_carries_reduction(&team, 2, MPI_INT, MPI_SUM, true));
+      EXPECT_FALSE(tributary_mpi_carries_reduction(&team, threshold, MPI_INT, MPI_SUM, false));
+      EXPECT_TRUE(tributary_mpi_carries_reduction(&team, threshold, MPI_INT, MPI_SUM, true));
+    });
+    const auto said = ::testing::internal::GetCapturedStderr();
+    EXPECT_EQ(said.find("tributary: a team: 5 calls by the MPI library itself (1: of a type or "
+                        "operator that is not carried; 2: of fewer bytes than the threshold, or "
+                        "too many; 2: before the communicator was created)\n") != std::string::npos,
+              asked)
+        << said;
+  }
+  ::unsetenv("TRIBUTARY_LOG");
+}
+
 TEST_F(MpiTeam, OnlyTheWorldIsTheJobThatWasSetUp) {
   ::setenv("TRIBUTARY_JOB", "77", 1);
   for (const bool is_world : {true, false}) {
