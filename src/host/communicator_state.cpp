@@ -33,6 +33,7 @@ Result<void> Communicator::State::select(const host::Deadline& until) {
   }
   algorithm = choice->algorithm;
   only_ring = algorithm == host::ring_algorithm;
+  ring->cut_by(job().payload_bytes);  // less, perhaps, than the ranks had agreed on
   if (options.fallback == Fallback::error) {
     carrier->require_switches();
   }

@@ -1,15 +1,26 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <utility>
 
 #include "host/carrier.h"
 #include "host/communicator_options.h"
+#include "host/path_search.h"
+#include "host/payload.h"
+#include "host/probe.h"
+#include "host/protocol.h"
 #include "host/transport/driver.h"
 
 namespace tributary::host {
+
+// RFC 8899, 5.1.2 recommends this base.
+inline constexpr std::uint32_t path_mtu_base = 1200;
+// A step of the search for the MTU of a path takes so long where packets do not pass.
+inline constexpr auto path_step_patience = std::chrono::seconds(1);
 
 // A carrier whose machine is driven over a socket. figures_of() names what the machine counts. A
 // packet has `headers_bytes` in front of its payload, from a header of IPv4 on.
@@ -34,6 +45,43 @@ class MachineCarrier : public Carrier {
         machine_(std::move(machine)),
         driver_(*machine_, std::move(transport)) {}
 
+  // Has the ranks `look`, for so long, what comes of full packets, and searches for the largest
+  // that pass where these do not: all collectives go on with them. Returns what came of these, or
+  // of full ones where none pass.
+  template <typename Look>
+  Result<Observation> look_along_path(Look look) {
+    const auto full = machine().job().payload_bytes;
+    Result<Observation> best = look(probe_patience);
+    if (!best || best->failed == 0) {
+      return best;
+    }
+    PathSearch path(payload_bytes_behind(headers_bytes_, path_mtu_base), full, payload_granule);
+    while (const auto payload_bytes = path.next()) {
+      set_payload(*payload_bytes);
+      Result<Observation> observed = look(path_step_patience);
+      if (!observed) {
+        return observed;
+      }
+      const bool passes = observed->failed == 0;
+      path.note(passes);
+      if (passes) {
+        best = std::move(observed);
+      }
+    }
+    is_smaller_ = path.found() != 0;
+    set_payload(is_smaller_ ? path.found() : full);
+    return best;
+  }
+  // Returns the choice, which says in packets of which size, if they are not the largest.
+  Choice with_size_found(Choice choice) const {
+    if (is_smaller_ && choice.algorithm != ring_algorithm) {
+      choice.notice += "; in packets of " + std::to_string(full_packet().total) +
+                       " bytes, as larger ones do not pass: a link on the way has a smaller MTU "
+                       "than the hosts";
+    }
+    return choice;
+  }
+
   const CommunicatorOptions& options() const { return options_; }
   const MachineOfProtocol& machine() const { return *machine_; }
   // Calls `use` with the machine while nobody else moves it.
@@ -43,8 +91,13 @@ class MachineCarrier : public Carrier {
   }
 
  private:
+  void set_payload(std::uint32_t bytes) {
+    with_machine([=](auto& machine) { machine.set_payload(bytes); });
+  }
+
   const CommunicatorOptions& options_;
   std::uint32_t headers_bytes_;
+  bool is_smaller_ = false;  // the payload, than as the ranks agreed
   std::unique_ptr<MachineOfProtocol> machine_;
   Driver driver_;
 };

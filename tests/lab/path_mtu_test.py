@@ -4,27 +4,52 @@
 import unittest
 
 import support
+from panama_job import job
+
+
+def reduce(lab: support.Lab, *options, algorithm: str = "auto", **where) -> tuple[dict, str]:
+    """The document of a run with right sums, and what it said."""
+    bench = lab.bench("-b", "256K", "-e", "256K", "-n", "2", "-w", "0", "--algorithm", algorithm, *options, **where)
+    document = bench.finish()
+    if support.wrong(document):
+        raise AssertionError(f"wrong sums: {bench}")
+    return document, bench.said
 
 
 class SmallLinks(unittest.TestCase):
-    def reduce(self, mtu: int) -> tuple[dict, str]:
+    def lab(self, mtu: int) -> support.Lab:
         """With that MTU between the switches, and 1500 at the hosts."""
-        with support.Lab("fat-tree-8", "--set", f"switch.port.mtu={mtu}",
-                         "--set", "switch.port[interface].mtu=1500") as lab:
-            bench = lab.bench("-d", "i32", "-o", "sum", "-b", "256K", "-e", "256K", "-n", "2", "-w", "0",
-                              "--algorithm", "auto")
-            document = bench.finish()
-            self.assertEqual(support.wrong(document), 0)
-            return document, str(bench)
+        return support.Lab("fat-tree-8", "--set", f"switch.port.mtu={mtu}",
+                           "--set", "switch.port[interface].mtu=1500")
 
-    def test_switches_reduce_in_packets_that_pass(self):
-        document, said = self.reduce(1300)
+    def test_canary_reduces_in_packets_that_pass(self):
+        with self.lab(1300) as lab:
+            document, said = reduce(lab, "-d", "i32")
         support.assert_switches_reduce(self, document)
         self.assertEqual(document["payload_bytes_max"], 1184, said)
 
     def test_below_the_base_of_the_search_the_hosts_reduce(self):
-        document, _ = self.reduce(1000)
+        with self.lab(1000) as lab:
+            document, _ = reduce(lab, "-d", "i32")
         self.assertGreater(document["statistics"]["collectives_by_ring"], 0)
+
+
+class SmallPorts(unittest.TestCase):
+    """Hosts with larger packets than the ports of their switch take."""
+
+    def test_trees_carry_packets_that_pass(self):
+        sparse = "settings = { window = 16, sparse_window = 8 }\n"
+        with support.Lab("star-4", "--set", "switch.port.mtu=1300", "--set",
+                         "switch.flare.working_memory=8192") as lab:
+            for algorithm, more, collective, options in (
+                    ("panama", "", "allreduce", ("-d", "i32", "f32")), ("flare", sparse, "allreduce", ()),
+                    ("flare", sparse, "sparse_allreduce", ("--density", "0.05"))):
+                with self.subTest(algorithm, collective=collective), \
+                        job(lab, "--algorithm", algorithm, more=more):
+                    document, said = reduce(lab, "--fallback", "error", *options, algorithm=algorithm,
+                                            collective=collective)
+                    self.assertEqual(document["payload_bytes_max"], 1216, said)
+            lab.assert_balanced(self)
 
 
 class ForgedIcmp(unittest.TestCase):

@@ -39,6 +39,9 @@ class Ring {
   // Allreduces of up to so many bytes go by recursive doubling, as barriers do; longer ones go
   // round the ring. The limit is doubling_bytes_max at first. All ranks say the same.
   void double_up_to(std::size_t bytes) { doubling_bytes_ = bytes; }
+  // Sets the payload of a packet, of which handlers combine one at a time; it is the job's at
+  // first. All ranks say the same.
+  void cut_by(std::uint32_t payload_bytes) { payload_bytes_ = payload_bytes; }
   Result<void> allreduce(const Buffers& buffers, Deadline until);
   // These go as chains that end or begin at `root`. Only there does `out` of a reduce, or `in` of a
   // broadcast, matter.

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "host/machine_carrier.h"
-#include "host/path_search.h"
 #include "host/payload.h"
 #include "host/protocol.h"
 #include "host/socket_preparation.h"
@@ -27,11 +26,6 @@ constexpr std::uint32_t probe_blocks_max = 64;
 // two windows, and one more while this rank lags behind. How much of that is used the path decides
 // (BlockWindow); the most is what 400 Gbit/s hold for 100 us.
 constexpr AutomaticWindow automatic_window{sizeof(wire::CanaryHeader), 3, 4096};
-
-// RFC 8899, 5.1.2 recommends this base.
-constexpr std::uint32_t base_mtu = 1200;
-// A step of the search takes so long where packets do not pass.
-constexpr auto step_patience = std::chrono::seconds(1);
 
 constexpr auto canary = "canary";
 
@@ -118,23 +112,15 @@ class CanaryCarrier final : public MachineCarrier<CanaryCollectives> {
                        headers_bytes_of(job.encapsulation)) {}
 
   Result<Choice> find_out(Ring& ring, const Deadline& until) override {
-    const auto full = machine().job().payload_bytes;
-    auto observed = look_with(full, probe_patience, ring, until);
-    if (observed && observed->failed != 0) {
-      observed = search(full, std::move(*observed), ring, until);
-    }
-    return observed.and_then([&](const Observation& observation) {
-      switches_reduce_ = observation.failed == 0 && observation.summed != 0;
-      blocks_by_hosts_ = blocks_by_hosts();
-      auto choice = choose(options(), machine().job().id, observation);
-      const bool by_canary = choice && choice->algorithm == canary;
-      if (by_canary && machine().job().payload_bytes != full) {
-        choice->notice += "; in packets of " + std::to_string(full_packet().total) +
-                          " bytes, as larger ones do not pass: a link on the way has a smaller MTU "
-                          "than the hosts";
-      }
-      return choice;
-    });
+    const auto observed =
+        look_along_path([&](Duration patience) { return look_for(patience, ring, until); });
+    return observed
+        .and_then([&](const Observation& observation) {
+          switches_reduce_ = observation.failed == 0 && observation.summed != 0;
+          blocks_by_hosts_ = blocks_by_hosts();
+          return choose(options(), machine().job().id, observation);
+        })
+        .map([&](Choice choice) { return with_size_found(std::move(choice)); });
   }
 
   std::size_t packets_max() const override { return Blocks::count_max; }
@@ -155,38 +141,14 @@ class CanaryCarrier final : public MachineCarrier<CanaryCollectives> {
 
  private:
   // Runs a tiny allreduce, in which each rank (of the first few) leads one full packet.
-  Result<Observation> look_with(std::uint32_t payload_bytes, Duration patience, Ring& ring,
-                                const Deadline& until) {
-    with_machine([=](auto& machine) { machine.set_payload(payload_bytes); });
-    const auto blocks = std::size_t{std::min(machine().job().world_size(), probe_blocks_max)};
+  Result<Observation> look_for(Duration patience, Ring& ring, const Deadline& until) {
+    const auto& job = machine().job();
+    const auto blocks = std::size_t{std::min(job.world_size(), probe_blocks_max)};
     const auto seen = [this] {
       return with_machine(
           [](const auto& machine) { return machine.statistics().switch_sums_seen != 0; });
     };
-    return look(runner(), ring, {blocks * payload_bytes}, until, {seen, patience});
-  }
-
-  // Searches for the largest packets that pass, and returns what came of them, or `of_full` where
-  // there are none.
-  Result<Observation> search(std::uint32_t full, Observation of_full, Ring& ring,
-                             const Deadline& until) {
-    const auto headers_bytes = headers_bytes_of(machine().job().encapsulation);
-    PathSearch path(payload_bytes_behind(headers_bytes, base_mtu), full, payload_granule);
-    auto best = std::move(of_full);
-    while (const auto payload_bytes = path.next()) {
-      auto observed = look_with(*payload_bytes, step_patience, ring, until);
-      if (!observed) {
-        return observed;
-      }
-      const bool passes = observed->failed == 0;
-      path.note(passes);
-      if (passes) {
-        best = std::move(*observed);
-      }
-    }
-    with_machine(
-        [&](auto& machine) { machine.set_payload(path.found() != 0 ? path.found() : full); });
-    return best;
+    return look(runner(), ring, {blocks * job.payload_bytes}, until, {seen, patience});
   }
 
   // Returns how many blocks hosts have reduced so far, as far as this rank had part in that.

@@ -103,10 +103,10 @@ class FlareCarrier final : public MachineCarrier<FlareCollectives> {
     auto choice = find_out_dense(ring, until);
     // Switches do not add up what is sparse in an order that is always the same.
     const bool may_be_sparse = machine().has_sparse() && !options().reproducible;
-    if (!choice || choice->algorithm != flare || !may_be_sparse) {
-      return choice;
+    if (choice && choice->algorithm == flare && may_be_sparse) {
+      choice = find_out_sparse(ring, until, *choice);
     }
-    return find_out_sparse(ring, until, *choice);
+    return choice.map([&](Choice found) { return with_size_found(std::move(found)); });
   }
 
   bool takes_sparse() const override { return takes_sparse_; }
@@ -122,10 +122,12 @@ class FlareCarrier final : public MachineCarrier<FlareCollectives> {
  private:
   // Sends a full packet of each flow, so that every core that has some of the blocks is asked.
   Result<Choice> find_out_dense(Ring& ring, const Deadline& until) {
-    const auto bytes = std::size_t{wire::flare_flows} * machine().job().payload_bytes;
-    return look(runner(), ring, {bytes}, until).and_then([&](const Observation& observation) {
-      return choose(options(), machine(), observation);
+    const auto observed = look_along_path([&](Duration patience) {
+      const auto bytes = std::size_t{wire::flare_flows} * machine().job().payload_bytes;
+      return look(runner(), ring, {bytes}, until, {.patience = patience});
     });
+    return observed.and_then(
+        [&](const Observation& observation) { return choose(options(), machine(), observation); });
   }
 
   Result<Choice> find_out_sparse(Ring& ring, const Deadline& until, const Choice& dense) {

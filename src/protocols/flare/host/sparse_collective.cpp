@@ -34,7 +34,6 @@ FlareSparseCollective::FlareSparseCollective(const Job& job, const FlarePlan& pl
       contributions_(plan.sparse_window, flare_sparse_full(job.payload_bytes)),
       results_(plan.sparse_window, flare_sparse_full(job.payload_bytes)) {
   blocks_.run = run_of(job.key);
-  blocks_.full = flare_sparse_full(job.payload_bytes);
 }
 
 // Nobody has the opening's result before all are done with the call before. So all slots are free,
@@ -45,6 +44,7 @@ void FlareSparseCollective::begin(const SparseCall& call, const JobKey& key, std
   call_ = call;
   blocks_.first = first;
   blocks_.key = key;
+  blocks_.full = flare_sparse_full(job_.payload_bytes);
   blocks_.type = buffers.type;
   blocks_.count = buffers.count;
   blocks_.span = blocks_.shape().span(present, buffers.count);

@@ -60,10 +60,15 @@ class PanamaCarrier final : public MachineCarrier<PanamaCollectives> {
 
   // Tries the trees with a full packet in each.
   Result<Choice> find_out(Ring& ring, const Deadline& until) override {
-    const auto bytes = machine().plan().trees.size() * machine().job().payload_bytes;
-    return look(runner(), ring, {bytes}, until).and_then([&](const Observation& observation) {
-      return choose(options(), machine(), observation);
+    const auto observed = look_along_path([&](Duration patience) {
+      const auto bytes = machine().plan().trees.size() * machine().job().payload_bytes;
+      return look(runner(), ring, {bytes}, until, {.patience = patience});
     });
+    return observed
+        .and_then([&](const Observation& observation) {
+          return choose(options(), machine(), observation);
+        })
+        .map([&](Choice choice) { return with_size_found(std::move(choice)); });
   }
 
   // Trees that leave some ranks out take nothing in which all must have part, and no trees take

@@ -45,6 +45,9 @@ class PanamaCollectives final : public Machine {
   void begin(const Call& call, Time now, const Deadline& deadline) override;
   void skip(const Call& call) override;
   void abandon() override;
+  // Sets the payload of a full packet of the collectives that begin from now on: no more than at
+  // first. All ranks have to do so, between the same two collectives.
+  void set_payload(std::uint32_t bytes) { job_.payload_bytes = bytes; }
 
   void receive(std::span<const Arrival> burst, Time now) override;
   void poll(Outbox& outbox, Time now) override;

@@ -18,6 +18,7 @@
 #include "host/ring/pending_peers.h"
 #include "host/ring/sizes.h"
 #include "support/handlers.h"
+#include "unit/host/ring/lists.h"
 
 namespace tributary::host::test {
 namespace {
@@ -343,6 +344,24 @@ TEST_F(RingOfTwo, combines_by_a_handler) {
   const auto done = rings[0]->allreduce(by_handler(threes), Clock::now() + 10s);
   EXPECT_TRUE(done) << message(done);
   EXPECT_EQ(threes, std::vector<std::int32_t>(100, 4));
+}
+
+// Lists are as long as a packet of 32 bytes, in place of one of 64.
+TEST_F(RingOfTwo, handlers_combine_a_packet_of_the_size_that_was_found) {
+  const tributary::test::LoadedHandler loaded(5, std::make_unique<tributary::test::BestOfLists>());
+  constexpr std::size_t list = 8;
+  auto rings = connect_both();
+  std::vector<std::vector<std::int32_t>> values{falling_lists(0, 100, list),
+                                                falling_lists(1, 100, list)};
+  const auto expected = best_of(values, list);
+  const std::jthread other([&] {
+    rings[1]->cut_by(list * sizeof(std::int32_t));
+    EXPECT_TRUE(rings[1]->allreduce(by_handler(values[1]), Clock::now() + 10s));
+  });
+  rings[0]->cut_by(list * sizeof(std::int32_t));
+  const auto done = rings[0]->allreduce(by_handler(values[0]), Clock::now() + 10s);
+  EXPECT_TRUE(done) << message(done);
+  EXPECT_EQ(values[0], expected);
 }
 
 // The first half of rank 1's mark is different.

@@ -105,6 +105,17 @@ TEST(FlareCollectives, ReduceInPlaceOverAndOver) {
   }
 }
 
+TEST(FlareCollectives, PacketsMayBecomeSmallerBetweenCollectives) {
+  FlareModel model({.ranks = 3});
+  reduce_i32(model, 160);
+  const auto before = model[0].statistics().packets_sent;
+  for (std::uint32_t rank = 0; rank < model.size(); ++rank) {
+    model[rank].set_payload(32);
+  }
+  reduce_i32(model, 160);
+  EXPECT_EQ(model[0].statistics().packets_sent - before, 2 * before) << "of half the payload";
+}
+
 TEST(FlareCollectives, ReduceLeavesTheOtherRanksBuffersAlone) {
   FlareModel model({.ranks = 3});
   Vectors vectors(3, 100, ElementType::i32, Operator::sum);

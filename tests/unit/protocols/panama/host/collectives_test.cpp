@@ -85,6 +85,24 @@ TEST(PanamaCollectives, ReduceInPlaceOverAndOver) {
   }
 }
 
+TEST(PanamaCollectives, PacketsMayBecomeSmallerBetweenCollectives) {
+  ModelTree model({.ranks = 3, .trees = 2});
+  std::uint64_t sent_before = 0;
+  for (const std::uint32_t payload_bytes : {64u, 32u}) {
+    for (std::uint32_t rank = 0; rank < model.size(); ++rank) {
+      model[rank].set_payload(payload_bytes);
+    }
+    Vectors vectors(3, 160, ElementType::i32, Operator::sum);
+    begin_all(model, vectors);
+    model.run();
+    expect_all_done(model);
+    EXPECT_EQ(vectors.wrong(), 0u);
+    const auto sent_now = sent(model[0].statistics());
+    EXPECT_EQ(sent_now - sent_before, 160 * sizeof(std::int32_t) / payload_bytes);
+    sent_before = sent_now;
+  }
+}
+
 TEST(PanamaCollectives, ReduceLeavesTheOtherRanksBuffersAlone) {
   ModelTree model({.ranks = 3});
   Vectors vectors(3, 100, ElementType::i32, Operator::sum);
