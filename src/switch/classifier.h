@@ -40,13 +40,13 @@ class Classifier {
   }
 
   // Looks at a frame that nobody has parsed, and returns false if surely no protocol claims it.
-  // (IPv4 is claimed by ports only.)
+  // (IPv4 is claimed by ports only, and what a priority tag hides may be of any type.)
   bool may_claim(const UsualHeaders& headers) const {
     if (!claims_any_) {
       return false;
     }
     if (const auto type = headers.ethernet.type.value(); type != wire::ethertype::ipv4) {
-      return by_ethertype(type) != 0;
+      return by_ethertype(type) != 0 || headers.has_priority_tag();
     }
     return !headers.is_ipv4_without_options() ||
            (headers.ipv4.protocol == wire::ip_protocol::udp &&

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <optional>
 #include <utility>
 
 #include "switch/admission.h"
+#include "switch/tags.h"
 #include "wire/pause.h"
 
 namespace tributary::switching {
@@ -15,15 +17,38 @@ class FrameWays : public Admission {
   using Admission::Admission;
 
   void accept(Accepted& accepted, Time now) {
+    std::optional<PriorityTag> tag;
+    if (has_tag(*accepted.frame.ethernet)) [[unlikely]] {
+      tag = look_behind_tag(accepted);
+      if (!accepted.packet) {
+        return;  // an engine has it
+      }
+    }
     if (interfaces_.port(accepted.packet->ingress).bridged()) {
-      accept_bridged(accepted, now);
+      accept_bridged(accepted, tag, now);
     } else {
       accept_routed(accepted, now);
     }
   }
 
  private:
-  void accept_bridged(Accepted& accepted, Time now) {
+  // To those who are meant by it, a frame with a priority tag is one without a tag. Returns the tag
+  // if it is off.
+  [[gnu::noinline]] std::optional<PriorityTag> look_behind_tag(Accepted& accepted) {
+    const auto tag = take_off_priority_tag(*accepted.packet);
+    if (tag) {
+      auto packet = std::move(accepted.packet);
+      if (embedding_.on()) {
+        embedding_.enter(*packet);
+      }
+      admit_late(std::move(packet), accepted);
+    }
+    return tag;
+  }
+
+  // A bridge without VLANs passes priority tags on: `tag` is one that is off as long as it is not
+  // clear whether the frame is for the switch.
+  void accept_bridged(Accepted& accepted, std::optional<PriorityTag> tag, Time now) {
     auto& [packet, frame, slot, way, noted] = accepted;
     const auto ingress = packet->ingress;
     const auto& destination = frame.ethernet->destination;
@@ -58,6 +83,9 @@ class FrameWays : public Admission {
       bridge_.count_routed(*packet, interface);
       outlet_.absorb(std::move(packet));
     } else if (!ours) {
+      if (tag) {
+        put_back(*packet, *tag);
+      }
       bridge_.forward(std::move(packet), ingress, to, Account::received);
     } else if (!is_known) {
       drop(std::move(packet), DropReason::local_unserved);

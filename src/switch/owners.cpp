@@ -4,6 +4,7 @@
 #include "engine/spreading.h"
 #include "protocols/engines.h"
 #include "switch/liveness.h"
+#include "switch/tags.h"
 
 namespace tributary::switching {
 
@@ -54,6 +55,28 @@ unsigned Owners::core_of(Packet& packet, unsigned here) const {
   if (frame.ethernet == nullptr) {
     return here;
   }
+  return has_tag(*frame.ethernet) ? core_behind_tag(packet, here) : owner_of(packet, frame, here);
+}
+
+// A priority tag is off where an engine claims the frame. The bridge may pass on any other one.
+unsigned Owners::core_behind_tag(Packet& packet, unsigned here) const {
+  const auto tag = take_off_priority_tag(packet);
+  if (!tag) {
+    return here;
+  }
+  if (embedding_.on()) {
+    embedding_.enter(packet);
+  }
+  const auto frame = engine::parse_frame(packet);
+  const auto owner = owner_of(packet, frame, here);
+  if (engine::noted_claim(packet) == 0) {
+    put_back(packet, *tag);
+    packet.noted = 0;
+  }
+  return owner;
+}
+
+unsigned Owners::owner_of(Packet& packet, const engine::Frame& frame, unsigned here) const {
   const auto claim = classifier_.claim_on(frame);
   engine::note(packet, frame, claim);
   if (is_for_sessions(packet, frame)) {

@@ -26,6 +26,8 @@ class Owners {
   unsigned core_of(Packet& packet, unsigned here) const;
 
  private:
+  unsigned core_behind_tag(Packet& packet, unsigned here) const;
+  unsigned owner_of(Packet& packet, const engine::Frame& frame, unsigned here) const;
   bool is_of_strangers(Packet& packet) const;
   bool is_for_sessions(Packet& packet, const engine::Frame& frame) const;
 

@@ -2,37 +2,13 @@
 #include "switch/vlans.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "forwarding/codepoint.h"
+#include "switch/tags.h"
 #include "wire/ethernet.h"
 
 namespace tributary::switching {
 namespace {
-
-constexpr std::size_t tag_bytes = sizeof(wire::VlanTag);
-constexpr std::size_t addresses_bytes = 2 * sizeof(wire::MacAddress);
-
-bool has_tag(const wire::EthernetHeader& header) {
-  return header.type.value() == wire::ethertype::vlan;
-}
-
-// A frame without its tag may be too short for a line, and not every device sees to that.
-void pad(Packet& frame) {
-  const auto length = frame.length;
-  if (length < wire::ethernet_min_frame_bytes &&
-      frame.tailroom() >= wire::ethernet_min_frame_bytes - length) {
-    std::memset(frame.data() + length, 0, wire::ethernet_min_frame_bytes - length);
-    frame.length = wire::ethernet_min_frame_bytes;
-  }
-}
-
-void take_off_tag(Packet& frame) {
-  auto* start = frame.data();
-  std::memmove(start + tag_bytes, start, addresses_bytes);
-  frame.narrow_to(tag_bytes, frame.length - tag_bytes);
-  pad(frame);
-}
 
 constexpr std::uint16_t with_priority(std::uint8_t priority, std::uint16_t control) {
   constexpr unsigned below = (1u << wire::vlan_priority_shift) - 1;
@@ -41,17 +17,6 @@ constexpr std::uint16_t with_priority(std::uint8_t priority, std::uint16_t contr
 
 bool is_lossless(const forwarding::TrafficClass& one) {
   return one.pfc_priority.has_value();
-}
-
-// Packets have headroom for the tag.
-void put_on_tag(Packet& frame, std::uint16_t control) {
-  frame.offset = static_cast<std::uint16_t>(frame.offset - tag_bytes);
-  frame.length += static_cast<std::uint32_t>(tag_bytes);
-  auto* start = frame.data();
-  std::memmove(start, start + tag_bytes, addresses_bytes);
-  auto& header = *reinterpret_cast<wire::TaggedHeader*>(start);
-  header.ethernet.type = wire::ethertype::vlan;
-  header.tag.control = control;  // the frame's type stays where it was
 }
 
 }  // namespace
@@ -137,7 +102,7 @@ std::optional<DropReason> Vlans::leave(Packet& frame, PortIndex to) const {
     return DropReason::truncated;
   }
   if (vid != port.untagged) {
-    if (frame.offset < tag_bytes) {
+    if (frame.offset < sizeof(wire::VlanTag)) {
       return DropReason::no_buffer;
     }
     put_on_tag(frame, control_of(frame, has_tag(*header)));

@@ -161,6 +161,19 @@ class Vlans(unittest.TestCase):
             self.assertEqual(self.lab.ping(host, "10.0.10.5", *FULL).returncode, 0)
 
 
+class WithoutVlans(unittest.TestCase):
+    def test_a_bridge_takes_priority_tags_off_where_they_are_for_it_and_passes_others_on(self):
+        lab = support.Lab("star-4").__enter__()
+        self.addCleanup(lab.__exit__)
+        done = lab.exec("h1", sys.executable, FRAMES, "ask", INTERFACE, "10.0.0.1", "10.0.0.254", "3/0")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        hearer = Hearer(lab, "h2")
+        self.addCleanup(hearer.stop)
+        lab.exec("h1", sys.executable, FRAMES, "send", INTERFACE, "mark", "3/0")
+        support.until(lambda: "mark 3/0" in hearer.lines, what="that h2 hears h1")
+        lab.assert_balanced(self)
+
+
 class Guest(unittest.TestCase):
     """Linux's own VLANs, those of Debian's kernel."""
 
@@ -239,6 +252,11 @@ class Routed(unittest.TestCase):
         self.assertEqual((near["10.0.10.1"], near["10.0.20.1"], near["10.9.0.2"]),
                          ("bridge", "vlan20", "c"))
         self.lab.assert_balanced(self)
+
+    def test_a_routed_port_takes_priority_tags_off(self):
+        for tags in ((), ("3/0",)):
+            done = self.lab.exec("c", sys.executable, FRAMES, "ask", INTERFACE, "10.9.0.2", "10.9.0.1", *tags)
+            self.assertEqual(done.returncode, 0, (tags, done.stderr))
 
     def test_a_kernel_routes_through_the_switch_by_its_vlan_devices(self):
         self.lab.await_path("c", "10.0.20.3")

@@ -105,6 +105,18 @@ TEST(Aggregation, SumsBetweenRoutedPortsAndBroadcastsTheResult) {
   EXPECT_EQ(bench.ledger().sent, 3u);
 }
 
+TEST(Aggregation, RoutedPortsLookBehindPriorityTags) {
+  SwitchBench bench(routed());
+  const auto with_tag = [&](std::uint8_t from, std::int32_t value) {
+    const auto spec = contribution(from, mac(from, 0xee));
+    return tagged(make_canary(bench.pool, spec, Elements{value}), 3u << wire::vlan_priority_shift);
+  };
+  EXPECT_TRUE(bench.send(0, with_tag(0, 3)).empty());
+  const auto out = bench.send(1, with_tag(1, 4));
+  ASSERT_EQ(out.size(), 1u);
+  expect_sum(*out[0], 7, switch_ip);
+}
+
 TEST(Aggregation, SumsOnABridgeByTheFramesOwnDestination) {
   SwitchBench bench(bridged());
   bench.send(2, make_udp(bench.pool, {mac(2), mac(9), host(2), host(9)}, 5, 6));

@@ -182,6 +182,25 @@ TEST(Router, DropsDamagedHeaders) {
   EXPECT_EQ(bench.drops(canary::drop::not_served), 1u);
 }
 
+TEST(Router, TakesPriorityTagsOff) {
+  for (const bool express : {true, false}) {
+    auto config = four_routed_ports();
+    config.express_lane = express;
+    SwitchBench bench(config);
+    const auto with_tag = [&](unsigned control) {
+      return tagged(make_udp(bench.pool, a_to_b, 5, 6), control);
+    };
+    const auto plain = bench.send(0, make_udp(bench.pool, a_to_b, 5, 6));
+    const auto out = bench.send(0, with_tag(3u << wire::vlan_priority_shift));
+    ASSERT_EQ(out.size(), 1u);
+    EXPECT_EQ(out[0]->egress, 1);
+    EXPECT_TRUE(std::ranges::equal(out[0]->bytes(), plain.at(0)->bytes()));
+    EXPECT_TRUE(bench.send(0, with_tag(10)).empty());
+    EXPECT_TRUE(bench.send(0, tagged(with_tag(0), 0)).empty()) << "one tag only";
+    EXPECT_EQ(bench.drops(DropReason::unknown_ethertype), 2u);
+  }
+}
+
 TEST(Router, TellsTheSenderWhatIsTooLarge) {
   auto config = four_routed_ports();
   config.ports[1].mtu = 600;

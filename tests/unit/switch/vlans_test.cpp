@@ -17,12 +17,17 @@ PacketPtr between(SwitchBench& bench, std::uint8_t from, std::uint8_t to) {
   return make_udp(bench.pool, {mac(from), mac(to), Ip(10, 0, 0, from), Ip(10, 0, 0, to)}, 5, 6);
 }
 
-TEST(Vlans, TagsPassABridgeWithoutVlansAsTheyAre) {
-  auto config = four_ports();
+// The same ports without VLANs.
+switching::SwitchConfig without_vlans(switching::SwitchConfig config) {
   for (auto& port : config.ports) {
     port.vlan = {};
   }
   config.bridge_vlan = 0;
+  return config;
+}
+
+TEST(Vlans, TagsPassABridgeWithoutVlansAsTheyAre) {
+  auto config = without_vlans(four_ports());
   for (const bool express : {true, false}) {
     config.express_lane = express;
     SwitchBench bench(config);
@@ -33,6 +38,40 @@ TEST(Vlans, TagsPassABridgeWithoutVlansAsTheyAre) {
     EXPECT_EQ(sent(bench.send(1, tagged(between(bench, 1, 2), 0))), (Exits{{3, 0}}));
     EXPECT_EQ(sent(bench.send(1, tagged(tagged(between(bench, 1, 2), 5), 6))), (Exits{{3, 6}}));
   }
+}
+
+TEST(Vlans, ABridgeWithoutVlansLooksBehindPriorityTagsThatAreForIt) {
+  for (const bool express : {true, false}) {
+    auto config = without_vlans(four_ports());
+    config.express_lane = express;
+    SwitchBench bench(config);
+    const Endpoints ask{mac(1), wire::broadcast_mac, Ip(10, 0, 0, 1), own_ip};
+    const auto request = [&] { return make_arp(bench.pool, wire::ArpHeader::request, ask); };
+    auto answers = bench.send(1, tagged(request(), priority(3)));
+    EXPECT_EQ(sent(answers), (Exits{{1, no_tag}}));
+    EXPECT_EQ(arp_of(*answers.at(0)).sender_mac, mac(0, 0xee));
+    const Endpoints ping{mac(1), mac(0, 0xee), Ip(10, 0, 0, 1), own_ip};
+    EXPECT_EQ(sent(bench.send(1, tagged(make_echo(bench.pool, ping), priority(3)))),
+              (Exits{{1, no_tag}}));
+    EXPECT_TRUE(bench.send(1, tagged(make_echo(bench.pool, ping), priority(3) | 7)).empty())
+        << "it is in another VLAN";
+    EXPECT_EQ(bench.drops(DropReason::unknown_ethertype), 1u);
+  }
+}
+
+TEST(Vlans, ABridgeWithoutVlansPassesPriorityTagsOn) {
+  SwitchBench bench(without_vlans(four_ports()));
+  const Endpoints ask{mac(1), wire::broadcast_mac, Ip(10, 0, 0, 1), Ip(10, 0, 0, 2)};
+  auto question = make_arp(bench.pool, wire::ArpHeader::request, ask);
+  const auto before = tagged(bench.pool.clone(*question), priority(5));
+  auto flooded = bench.send(1, bench.pool.clone(*before));
+  ASSERT_EQ(flooded.size(), 3u);
+  for (const auto& packet : flooded) {
+    EXPECT_TRUE(std::ranges::equal(packet->bytes().first(before->length), before->bytes()));
+  }
+  EXPECT_EQ(sent(bench.send(1, tagged(tagged(between(bench, 1, 9), 20), 0))),
+            (Exits{{0, 0}, {2, 0}, {3, 0}}))
+      << "a second tag stays behind the first";
 }
 
 TEST(Vlans, FramesAreFloodedInTheirVlanOnly) {
@@ -385,6 +424,40 @@ TEST(Vlans, OwnersAreThoseOfTheBlocksBelowTheTags) {
     refused->ingress = trunk;
     EXPECT_EQ(owners.core_of(*refused, here), here);
     EXPECT_EQ(refused->vlan, 0) << "the switch says why";
+  }
+}
+
+TEST(Vlans, EnginesOfABridgeWithoutVlansLookBehindPriorityTags) {
+  for (const bool express : {true, false}) {
+    auto config = without_vlans(aggregating());
+    config.express_lane = express;
+    SwitchBench bench(config);
+    for (std::uint8_t host = 0; host < 3; ++host) {  // so that the lane knows the stations
+      bench.send(host, between(bench, host, 9));
+    }
+    EXPECT_TRUE(bench.send(0, tagged(contribution(bench.pool, 0), priority(3))).empty());
+    EXPECT_EQ(sent(bench.send(1, tagged(contribution(bench.pool, 1), priority(3)))),
+              (Exits{{2, no_tag}}))
+        << "the sum";
+    EXPECT_EQ(bench.ledger().absorbed, 2u);
+    EXPECT_EQ(sent(bench.send(1, tagged(contribution(bench.pool, 1), 10))), (Exits{{2, 10}}))
+        << "it is in another VLAN";
+  }
+}
+
+TEST(Vlans, OwnersLookBehindPriorityTagsWithoutVlans) {
+  HeapPacketPool pool(8, 512);
+  const switching::Owners owners(without_vlans(aggregating()), 3);
+  for (unsigned here = 0; here < 3; ++here) {
+    auto plain = contribution(pool, 1);
+    auto with_tag = tagged(contribution(pool, 1), priority(2));
+    EXPECT_EQ(owners.core_of(*with_tag, here), owners.core_of(*plain, here));
+    EXPECT_NE(engine::noted_claim(*with_tag), 0);
+    EXPECT_TRUE(std::ranges::equal(with_tag->bytes(), plain->bytes()));
+    auto of_others = tagged(make_udp(pool, {mac(1), mac(2), own_ip, own_ip}, 5, 6), priority(2));
+    EXPECT_EQ(owners.core_of(*of_others, here), here);
+    EXPECT_EQ(of_others->noted, 0);
+    EXPECT_EQ(take_tag(*of_others), priority(2));
   }
 }
 
