@@ -3,6 +3,7 @@
 
 import os
 import pathlib
+import sys
 import tempfile
 import time
 import unittest
@@ -13,6 +14,7 @@ import support
 from panama_job import job, summed
 
 DIFFERING_RANK = pathlib.Path(__file__).resolve().parent / "differing_rank.py"
+STRANGER = DIFFERING_RANK.with_name("flare_stranger.py")
 FLOAT_SUMS = support.BUILD / "tests" / "lab" / "float_sums"
 SIZES = ("-b", "4K", "-e", "64K", "-f", "16", "-n", "2")
 MEMORY = ("--set", "switch.flare.working_memory=8192")
@@ -55,6 +57,46 @@ class Flare(unittest.TestCase):
             document = self.reduce(lab)
             self.assertGreater(document["flare"]["trees"][0]["retransmissions_sent"], 0)
             lab.assert_balanced(self)
+
+    def test_three_levels(self):
+        with support.Lab("fat-tree-3-level", *MEMORY) as lab, flare_job(lab):
+            document = self.reduce(lab, "-d", "f32", "i32")
+            self.assertEqual(document["ranks"], 16)
+            lab.assert_balanced(self)
+
+    def test_two_cores_and_one_percent_of_loss(self):
+        with support.Lab("fat-tree-8", "--cores", "0,1", *MEMORY, *LOSS) as lab, flare_job(lab):
+            document = self.reduce(lab, "-d", "f32", "f16")
+            self.assertGreater(document["flare"]["trees"][0]["retransmissions_sent"], 0)
+            self.assertGreater(self.figure(lab, "passed_on_total"), 0, "blocks of another core's")
+            lab.assert_balanced(self)
+
+    def figure(self, lab: support.Lab, name: str) -> int:
+        return sum(row["figures"][name] for row in lab.rows("engine") if row["engine"] == "flare")
+
+    def test_a_faulty_rank_does_not_stop_the_others(self):
+        with support.Lab("star-4", *MEMORY) as lab, flare_job(lab) as told:
+            support.long_enough(
+                lambda iterations: self.beside_a_stranger(lab, told["TRIBUTARY_FLARE_TREE"], iterations), 400)
+            drops = lab.drops()
+            for reason in ("truncated", "oversized", "version", "malformed", "crc", "no_tree", "wrong_port",
+                           "mismatch", "window", "unasked"):
+                self.assertGreater(drops.get(f"flare_{reason}", 0), 0, (reason, drops))
+
+    def beside_a_stranger(self, lab: support.Lab, group: str, iterations: int) -> None:
+        """It sends from a rank's host, whatever the rank sends."""
+        bench = lab.bench("-b", "64K", "-e", "64K", "-n", str(iterations), "-w", "0", "-d", "i32",
+                          "--algorithm", "flare", "--fallback", "error", deadline_s=60)
+        try:
+            done = lab.exec("h1", sys.executable, STRANGER, group, "5000")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            over = not bench.running()
+        finally:
+            document = bench.finish()
+        self.assertEqual(support.wrong(document), 0)
+        lab.assert_balanced(self)
+        if over:
+            raise support.TooEarly("the reductions ended before the attack")
 
     def float_sums(self, lab: support.Lab) -> str:
         return lab.tool("run", "--build-dir", support.BUILD, "--program", FLOAT_SUMS, "--", 12)
