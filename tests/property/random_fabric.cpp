@@ -9,6 +9,7 @@
 #include "property/panama_job.h"
 #include "property/ring_job.h"
 #include "protocols/canary/engine/config.h"
+#include "protocols/panama/wire.h"
 
 namespace tributary::test {
 namespace {
@@ -86,6 +87,7 @@ class Builder {
     config.address = ip(10, base + number, 255, 1);
     config.fdb_capacity = 256;
     config.arp_capacity = 64;
+    config.classes = classes();
     config.table_seed = random_() | 1;
     config.selection.policies = {static_cast<forwarding::Policy>(shape_.ordinary_policy),
                                  static_cast<forwarding::Policy>(shape_.reduction_policy)};
@@ -118,13 +120,16 @@ class Builder {
     if (bridged) {
       section.config.bridge_address = forwarding::InterfaceAddress{ip(10, leaf, 0, 254), 24};
       section.config.address = ip(10, leaf, 0, 254);
+      section.config.bridge_vlan = vlan();
     }
     for (std::uint64_t host = 1; host <= shape_.hosts; ++host) {
       const auto name = "h" + std::to_string(host);
       const auto address = bridged ? ip(10, leaf, 0, host) : ip(10, leaf, host, 2);
       const auto gateway = bridged ? address : ip(10, leaf, host, 1);
       section.config.ports.push_back(make_port(name, true));
-      if (!bridged) {
+      if (bridged) {
+        section.config.ports.back().vlan.untagged = vlan();
+      } else {
         section.config.ports.back().address = forwarding::InterfaceAddress{gateway, 24};
       }
       section.devices.push_back(control::TapDevice{section.config.name + name});
@@ -132,13 +137,32 @@ class Builder {
     }
   }
 
+  std::uint16_t vlan() const { return static_cast<std::uint16_t>(shape_.vlan); }
+
+  // What PANAMA sends goes first. What has no codepoint, as Canary, Flare and NetReduce send it,
+  // has half of the line.
+  std::vector<forwarding::TrafficClass> classes() const {
+    if (shape_.classes == 0) {
+      return {};
+    }
+    return {
+        {.name = "first", .codepoints = {forwarding::Codepoint{wire::panama_dscp}}, .strict = true},
+        {.name = "half",
+         .codepoints = {forwarding::Codepoint{0}},
+         .rate_bps = shape_.rate_mbit * 500'000},
+        {.name = "rest"}};
+  }
+
   // Each direction of a cable is impaired at one end; between switches that is the receiving end.
   forwarding::PortConfig make_port(const std::string& name, bool to_host) {
     forwarding::PortConfig port;
     port.name = name;
     port.queue.rate_bps = shape_.rate_mbit * 1'000'000;
-    port.queue.capacity_bytes = static_cast<std::uint32_t>(shape_.queue_kib * 1024);
     port.queue.ecn_threshold_packets = static_cast<std::uint32_t>(shape_.ecn_packets);
+    port.queue.classes = classes();
+    // Each class has what one queue for all would have: a frame has to fit into it.
+    const auto queues = std::max<std::size_t>(port.queue.classes.size(), 1);
+    port.queue.capacity_bytes = static_cast<std::uint32_t>(shape_.queue_kib * 1024 * queues);
     for (auto* impair : {&port.impair_in, &port.impair_out}) {
       const bool bad = happens(cables_, shape_.bad_ports);
       const auto up_to = [this](std::uint64_t most) { return cables_() % (most + 1); };

@@ -241,6 +241,10 @@ Shape random_shape(std::uint64_t seed) {
   if (shape.flare != 0 && shape.cores > 1 && shape.loss != 0) {
     shape.ring_loss = dice.any_of(0, 100, 2000);
   }
+  shape.classes = dice.one_in(4) ? 1 : 0;
+  if (shape.bridged != 0) {
+    shape.vlan = dice.any_of(0, 10, 4094);
+  }
   return shape;
 }
 

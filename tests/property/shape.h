@@ -24,11 +24,13 @@ namespace tributary::test {
   X(roots, 1)           /* with three levels: per spine of a pod */                       \
   X(hosts, 4)           /* per leaf */                                                    \
   X(bridged, 0)         /* hosts are on the leaf's bridge, not behind routed ports */     \
+  X(vlan, 0)            /* of bridged hosts, on access ports; 0: there are no VLANs */    \
   X(ordinary, 0)        /* thousandths of the switches that have no engine */             \
   X(cores, 1)           /* per switch */                                                  \
   X(ring_loss, 0)       /* of partial sums between cores */                               \
   X(rate_mbit, 0)       /* 0: not shaped */                                               \
   X(queue_kib, 1024)    /* of every port */                                               \
+  X(classes, 0)         /* of traffic, on all ports: strict, with a rate, and the rest */ \
   X(ordinary_policy, 0) /* of the choice among up-ports: forwarding::Policy */            \
   X(reduction_policy, 0)                                                                  \
   X(trees, 1) /* of the policy "static" */                                                \
