@@ -25,6 +25,21 @@ class StormFrames {
   static constexpr PortIndex ports = 4;
   static constexpr std::size_t packets = 48;  // so few that copies find no buffer now and then
 
+  // With it, engines take packets over IPv6 whose addresses embed those of IPv4.
+  static constexpr wire::EmbeddingPrefix prefix{0x20010db800640000, 0};
+
+  static bool is_udp_over_ipv4(Packet& packet) {
+    return ethernet_of(packet).type.value() == wire::ethertype::ipv4 &&
+           packet.length >= 14 + sizeof(wire::Ipv4Header) + sizeof(wire::UdpHeader) &&
+           ip_of(packet).version_ihl == 0x45 && ip_of(packet).protocol == wire::ip_protocol::udp;
+  }
+  static bool is_to_group_over_ipv6(Packet& packet) {
+    return ethernet_of(packet).type.value() == wire::ethertype::ipv6 &&
+           packet.length >= 14 + sizeof(wire::Ipv6Header) &&
+           wire::EmbeddingPrefix::of(Ip6(ip6_of(packet).destination)) ==
+               wire::EmbeddingPrefix::groups();
+  }
+
   bool is_over() const { return at_ >= size_; }
   std::uint8_t byte() { return at_ < size_ ? data_[at_++] : std::uint8_t{0}; }
 

@@ -10,7 +10,9 @@
 #include <utility>
 #include <vector>
 
+#include "forwarding/port.h"
 #include "packet/list.h"
+#include "packet/translation.h"
 #include "protocols/canary/engine/config.h"
 #include "protocols/flare/engine/config.h"
 #include "support/storm_frames.h"
@@ -20,26 +22,36 @@
 namespace tributary::test {
 
 // A SwitchStorm drives a switch of two cores that bridges, routes and aggregates with whatever a
-// string of bytes says: valid and damaged frames, time, ports that go down, reconfiguration, and
-// when a core looks at what the other one has for it. It aborts if a ledger does not balance after
-// a step or if a packet is missing at the end. The fuzzer and the unit tests use it.
+// string of bytes says: valid and damaged frames, over IPv4 and IPv6, time, ports that go down,
+// reconfiguration, and when a core looks at what the other one has for it. What leaves waits in the
+// ports' queues, of traffic classes or without. It aborts if an account does not balance after a
+// step or if a packet is missing at the end. The fuzzer and the unit tests use it.
 class SwitchStorm : StormFrames {
  public:
   using StormFrames::StormFrames;
 
-  // HandedOver counts how many packets and sums a core got from the other one.
-  struct HandedOver {
+  // Happened counts how many packets and sums a core got from the other one, what left for groups
+  // of trees over IPv6, and what waited in the queues of classes.
+  struct Happened {
     std::uint64_t packets = 0;
     std::uint64_t sums = 0;
+    std::uint64_t over_ipv6 = 0;
+    std::uint64_t classed = 0;
   };
 
-  HandedOver run() {
+  Happened run() {
+    // A reload does not change this.
+    if ((byte() & 1) != 0) {
+      config_.embedding_prefix = prefix;
+      owners_ = switching::Owners(config_, cores);
+    }
     for (unsigned core = 0; core < cores; ++core) {
       cores_[core].device =
           std::make_unique<switching::Switch>(config_, switching::CoreShare{core, cores}, pool_);
     }
     while (!is_over()) {
       step();
+      send_waiting();
       for (const auto& core : cores_) {
         check(core.device->ledger().balanced());
       }
@@ -51,12 +63,14 @@ class SwitchStorm : StormFrames {
       check(sizes.neighbours6 <= config_.arp_capacity + config_.neighbours6.size());
     }
     cores_ = {};
+    ports_.clear();
     check(pool_.outstanding() == 0);
-    return handed_over_;
+    return happened_;
   }
 
  private:
   static constexpr unsigned cores = 2;
+  static constexpr std::uint64_t line_bps = 1'000'000;
 
   // A Core has its share of the switch, and what the other one has for it.
   struct Core {
@@ -129,6 +143,30 @@ class SwitchStorm : StormFrames {
     }
   }
 
+  // There is one queue for all of a port's frames, or a shaped port has a strict class, one with a
+  // rate of its own, and one for all other frames.
+  void set_classes(bool on) {
+    config_.classes.clear();
+    if (on) {
+      config_.classes = {
+          {.name = "urgent", .codepoints = {forwarding::Codepoint{46}}, .strict = true},
+          {.name = "sums",
+           .codepoints = {forwarding::Codepoint{0}},
+           .weight = 3,
+           .rate_bps = line_bps / 2,
+           .ecn_threshold_packets = 1,
+           .ecn_ramp_packets = 2},
+          {.name = "rest"}};
+    }
+    for (PortIndex i = 0; i < ports; ++i) {
+      auto& queue = config_.ports[i].queue;
+      queue.classes = config_.classes;
+      queue.rate_bps = on ? line_bps : 0;
+      queue.capacity_bytes = on ? 2048 : forwarding::QueueConfig().capacity_bytes;
+      ports_[i].reconfigure(config_.ports[i]);
+    }
+  }
+
   bool has_room() { return pool_.outstanding() + 3 < packets; }
 
   // A packet that one core has read is for it, or for the other one.
@@ -143,6 +181,9 @@ class SwitchStorm : StormFrames {
     for (auto count = 1 + byte() % 3; count > 0 && has_room(); --count) {
       auto packet = frame();
       if (packet) {
+        if (const auto over_ipv6 = byte(); (over_ipv6 & 1) != 0 && is_udp_over_ipv4(*packet)) {
+          become_ipv6(*packet, prefix);
+        }
         damage(*packet);
         const auto ingress = byte();
         for (auto tags = ingress >> 6; tags > 0; --tags) {
@@ -158,6 +199,9 @@ class SwitchStorm : StormFrames {
     PacketList burst;
     for (auto count = 1 + byte() % 8; count > 0 && has_room(); --count) {
       auto packet = flare();
+      if (config_.embedding_prefix && (byte() & 1) != 0) {
+        become_ipv6(*packet, prefix);
+      }
       sort(std::move(packet), byte() % ports, here, burst);
     }
     receive(here, std::move(burst));
@@ -174,19 +218,22 @@ class SwitchStorm : StormFrames {
     while (const auto update = core.table_updates.pop()) {
       core.device->learn(*update, now_);
     }
-    handed_over_.packets += core.packets.size();
+    happened_.packets += core.packets.size();
     receive(number, std::move(core.packets));
-    handed_over_.sums += core.sums.size();
+    happened_.sums += core.sums.size();
     switching::Output out;
     core.device->merge(std::move(core.sums), now_, out);
     settle(number, std::move(out));
   }
 
   void settle(unsigned from, switching::Output out) {
-    out.departures.drain([](std::uint32_t egress, PacketList run) {
+    out.departures.drain([this](std::uint32_t egress, PacketList run) {
       check(egress < ports);
-      while (const auto packet = run.pop()) {
+      while (auto packet = run.pop()) {
         check(packet->egress == egress && packet->length >= sizeof(wire::EthernetHeader));
+        check(!packet->over_ipv6);
+        happened_.over_ipv6 += is_to_group_over_ipv6(*packet) ? 1 : 0;
+        ports_[egress].enqueue(std::move(packet), now_);
       }
     });
     auto& other = cores_[1 - from];
@@ -201,6 +248,17 @@ class SwitchStorm : StormFrames {
     });
   }
 
+  void send_waiting() {
+    for (auto& port : ports_) {
+      PacketList leaving;
+      port.dequeue(now_, leaving, packets);
+      const auto counted = port.counters();
+      happened_.classed += port.class_rows().empty() ? 0 : leaving.size();
+      check(counted.tx_offered == counted.tx_packets + counted.queue_tail_dropped +
+                                      counted.link_down_dropped + port.queue_packets());
+    }
+  }
+
   void expire() {
     for (unsigned core = 0; core < cores; ++core) {
       switching::Output out;
@@ -211,6 +269,7 @@ class SwitchStorm : StormFrames {
 
   // What cores have for each other then was sent with the configuration before.
   void reconfigure(std::uint8_t choice) {
+    set_classes((byte() & 1) != 0);
     set_vlans((choice >> 4) & 3);
     config_.routes[0].via.resize(1 + (choice >> 7), Ip(10, 0, 3, 2));
     config_.protocols.get<canary::CanaryConfig>().descriptors = (choice & 0x40) != 0 ? 4 : 8;
@@ -232,6 +291,7 @@ class SwitchStorm : StormFrames {
         for (const auto& core : cores_) {
           core.device->set_port_up((command >> 4) % ports, (command & 8) != 0);
         }
+        ports_[(command >> 4) % ports].set_up((command & 8) != 0);
         break;
       case 2:
         reconfigure(command);
@@ -250,7 +310,8 @@ class SwitchStorm : StormFrames {
   switching::SwitchConfig config_ = make_config();
   switching::Owners owners_{config_, cores};
   std::array<Core, cores> cores_;
-  HandedOver handed_over_;
+  std::vector<forwarding::Port> ports_{config_.ports.begin(), config_.ports.end()};
+  Happened happened_;
   Time now_ = Time{} + std::chrono::seconds(1);
 };
 

@@ -11,7 +11,7 @@ namespace {
 
 TEST(Robustness, SurvivesStormsOfRandomFrames) {
   std::mt19937 random(2026);
-  SwitchStorm::HandedOver all;
+  SwitchStorm::Happened all;
   for (int storm = 0; storm < 60; ++storm) {
     std::vector<std::uint8_t> bytes(6000);
     for (auto& byte : bytes) {
@@ -19,12 +19,16 @@ TEST(Robustness, SurvivesStormsOfRandomFrames) {
       const auto draw = random();
       byte = static_cast<std::uint8_t>((draw & 0x100) != 0 ? draw & 0xff : draw & 0xf);
     }
-    const auto handed_over = SwitchStorm(bytes.data(), bytes.size()).run();
-    all.packets += handed_over.packets;
-    all.sums += handed_over.sums;
+    const auto happened = SwitchStorm(bytes.data(), bytes.size()).run();
+    all.packets += happened.packets;
+    all.sums += happened.sums;
+    all.over_ipv6 += happened.over_ipv6;
+    all.classed += happened.classed;
   }
   EXPECT_GT(all.packets, 1000u);
   EXPECT_GT(all.sums, 10u);
+  EXPECT_GT(all.over_ipv6, 100u);
+  EXPECT_GT(all.classed, 1000u);
 }
 
 }  // namespace
