@@ -293,6 +293,33 @@ class OfOthers(InALab):
                 self.assertEqual(len(re.findall(r"^OK( \(|$)", said, re.MULTILINE)), RANKS, said)
 
 
+# One rank has another environment than the others.
+UNLIKE = 'test "$OMPI_COMM_WORLD_RANK" != 2 || export "$1"; shift; exec "$@"'
+
+
+class Unlike(InALab):
+    """The settings of rank 0 count on all ranks."""
+
+    def run_unlike(self, setting: str, *argv, **variables) -> str:
+        return self.check(self.mpirun("sh", "-c", UNLIKE, "sh", setting, *argv, PROGRAM, "uneven", **variables))
+
+    def test_open_mpis_component(self):
+        for setting in ("threshold=1000000000", "enable=0", "share_machine=0"):
+            with self.subTest(setting=setting):
+                said = self.run_unlike(f"OMPI_MCA_coll_tributary_{setting}")
+                self.assert_the_switch_added(self.jobs_of(said, "MPI_COMM_WORLD")[0])
+        said = self.run_unlike("OMPI_MCA_coll_tributary_enable=1", OMPI_MCA_coll_tributary_enable="0")
+        self.assertNotIn("tributary", said)
+
+    def test_the_preloaded_library(self):
+        preload = ("env", f"LD_PRELOAD={PRELOADED}/libtributary-pmpi-openmpi.so")
+        for setting in ("THRESHOLD=1000000000", "THRESHOLD=none", "ENABLE=0"):
+            with self.subTest(setting=setting):
+                said = self.run_unlike(f"TRIBUTARY_MPI_{setting}", *preload,
+                                       OMPI_MCA_coll_tributary_enable="0")
+                self.assert_the_switch_added(self.jobs_of(said, "MPI_COMM_WORLD")[0])
+
+
 # In a host, under its name. UCX looks interfaces up in /sys, which shows those of who mounted it.
 IN_A_HOST = """
 namespace=$1 host=$2; shift 2

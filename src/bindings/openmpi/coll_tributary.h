@@ -21,6 +21,13 @@ struct coll_tributary_parameters {
 };
 extern struct coll_tributary_parameters coll_tributary_parameters;
 
+/* Puts this rank's parameters where others find them; called while MPI_Init gathers such things. */
+void coll_tributary_publish_parameters(void);
+/* Those of the communicator's rank 0, which count on all of its ranks: calls would hang where a
+ * rank takes another way than the others. False where that rank has published none. */
+bool coll_tributary_agreed_parameters(struct ompi_communicator_t* comm,
+                                      struct coll_tributary_parameters* agreed);
+
 /* One of each communicator. What Tributary does not carry goes to the modules that were there
  * before, which are kept as `below`. */
 struct coll_tributary_module {
@@ -28,6 +35,7 @@ struct coll_tributary_module {
   struct tributary_mpi_team team;
   struct mca_coll_base_comm_coll_t below;
   struct ompi_communicator_t* comm;
+  struct coll_tributary_parameters parameters; /* of the communicator */
 };
 typedef struct coll_tributary_module coll_tributary_module_t;
 OBJ_CLASS_DECLARATION(coll_tributary_module_t);

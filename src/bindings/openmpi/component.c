@@ -11,6 +11,7 @@ struct coll_tributary_parameters coll_tributary_parameters = {
 };
 
 static int register_parameters(void);
+static int open_component(void);
 static int close_component(void);
 static int init_query(bool enable_progress_threads, bool enable_mpi_threads);
 
@@ -24,6 +25,7 @@ __attribute__((visibility("default"))) mca_coll_base_component_t mca_coll_tribut
             .mca_component_major_version = TRIBUTARY_MAJOR,
             .mca_component_minor_version = TRIBUTARY_MINOR,
             .mca_component_release_version = 0,
+            .mca_open_component = open_component,
             .mca_close_component = close_component,
             .mca_register_component_params = register_parameters,
         },
@@ -41,12 +43,13 @@ static int parameter(const char* name, const char* meaning, mca_base_var_type_t 
 
 static int register_parameters(void) {
   struct coll_tributary_parameters* const all = &coll_tributary_parameters;
-  if (parameter("enable", "Whether Tributary carries any collectives (default: true)",
+  if (parameter("enable",
+                "Whether Tributary carries any collectives; that of rank 0 counts (default: true)",
                 MCA_BASE_VAR_TYPE_BOOL, &all->enable) < 0 ||
       parameter("priority", "Priority of the component (default: 90)", MCA_BASE_VAR_TYPE_INT,
                 &all->priority) < 0 ||
       parameter("threshold",
-                "The fewest bytes of a vector that Tributary carries; the same on all ranks "
+                "The fewest bytes of a vector that Tributary carries; that of rank 0 counts "
                 "(default: 16384)",
                 MCA_BASE_VAR_TYPE_SIZE_T, &all->threshold) < 0 ||
       parameter("share_machine",
@@ -55,6 +58,11 @@ static int register_parameters(void) {
                 MCA_BASE_VAR_TYPE_BOOL, &all->share_machine) < 0) {
     return OMPI_ERROR;
   }
+  return OMPI_SUCCESS;
+}
+
+static int open_component(void) {
+  coll_tributary_publish_parameters();
   return OMPI_SUCCESS;
 }
 

@@ -139,8 +139,8 @@ static int enable(mca_coll_base_module_t* module, struct ompi_communicator_t* co
   mine->team.rank = ompi_comm_rank(comm);
   mine->team.size = ompi_comm_size(comm);
   mine->team.is_world = comm == MPI_COMM_WORLD;
-  mine->team.threshold = coll_tributary_parameters.threshold;
-  mine->team.share_machine = coll_tributary_parameters.share_machine;
+  mine->team.threshold = mine->parameters.threshold;
+  mine->team.share_machine = mine->parameters.share_machine;
   mine->team.beneath.progress = opal_progress;
   mine->team.beneath.allgather = allgather_below;
   mine->team.beneath.context = mine;
@@ -162,13 +162,16 @@ static int disable(mca_coll_base_module_t* module, struct ompi_communicator_t* c
 
 mca_coll_base_module_t* coll_tributary_comm_query(struct ompi_communicator_t* comm, int* priority) {
   coll_tributary_module_t* mine;
-  if (!coll_tributary_parameters.enable || OMPI_COMM_IS_INTER(comm) || ompi_comm_size(comm) < 2) {
+  struct coll_tributary_parameters agreed;
+  if (OMPI_COMM_IS_INTER(comm) || ompi_comm_size(comm) < 2 ||
+      !coll_tributary_agreed_parameters(comm, &agreed) || !agreed.enable) {
     return NULL;
   }
   mine = OBJ_NEW(coll_tributary_module_t);
   if (mine == NULL) {
     return NULL;
   }
+  mine->parameters = agreed;
   *priority = coll_tributary_parameters.priority;
   mine->super.coll_module_enable = enable;
   mine->super.coll_module_disable = disable;

@@ -31,7 +31,8 @@ static struct {
   size_t threshold;
 } all = {PTHREAD_MUTEX_INITIALIZER, MPI_KEYVAL_INVALID, NULL, true, true, 16384};
 
-static pthread_once_t once = PTHREAD_ONCE_INIT;
+static pthread_once_t reading = PTHREAD_ONCE_INIT;
+static pthread_once_t beginning = PTHREAD_ONCE_INIT;
 
 /* ---- A communicator's life ---- */
 
@@ -62,23 +63,41 @@ static bool is_switched_off(const char* variable) {
 
 static void read_environment(void) {
   const char* const threshold = getenv("TRIBUTARY_MPI_THRESHOLD");
+  int rank = 0;
   all.enable = !is_switched_off("TRIBUTARY_MPI_ENABLE");
   all.share_machine = !is_switched_off("TRIBUTARY_MPI_SHARE_MACHINE");
   if (threshold != NULL) {
     char* end = NULL;
     all.threshold = strtoull(threshold, &end, 10);
     if (end == threshold || *end != '\0' || strchr(threshold, '-') != NULL) {
-      fprintf(stderr,
-              "tributary: TRIBUTARY_MPI_THRESHOLD=%s is not a number of bytes; nothing is "
-              "carried\n",
-              threshold);
+      if (PMPI_Comm_rank(MPI_COMM_WORLD, &rank) == MPI_SUCCESS && rank == 0) {
+        fprintf(stderr,
+                "tributary: TRIBUTARY_MPI_THRESHOLD=%s is not a number of bytes; nothing is "
+                "carried\n",
+                threshold);
+      }
       all.enable = false;
     }
   }
 }
 
+/* Calls would hang where a rank takes another way than the others, so all have the settings of the
+ * world's rank 0. */
+static void agree(void) {
+  unsigned long long settings[3];
+  pthread_once(&reading, read_environment);
+  settings[0] = all.enable;
+  settings[1] = all.share_machine;
+  settings[2] = all.threshold;
+  if (PMPI_Bcast(settings, 3, MPI_UNSIGNED_LONG_LONG, 0, MPI_COMM_WORLD) == MPI_SUCCESS) {
+    all.enable = settings[0] != 0;
+    all.share_machine = settings[1] != 0;
+    all.threshold = settings[2];
+  }
+}
+
 static void begin(void) {
-  read_environment();
+  pthread_once(&reading, read_environment);
   if (all.enable && PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, remove_member, &all.key, NULL) !=
                         MPI_SUCCESS) {
     all.enable = false;
@@ -136,7 +155,7 @@ static struct tributary_mpi_team* team_of(MPI_Comm comm) {
   if (comm == MPI_COMM_NULL || PMPI_Initialized(&there) != MPI_SUCCESS || !there) {
     return NULL;
   }
-  pthread_once(&once, begin);
+  pthread_once(&beginning, begin);
   if (!all.enable || PMPI_Comm_get_attr(comm, all.key, &mine, &there) != MPI_SUCCESS) {
     return NULL;
   }
@@ -174,6 +193,22 @@ static bool has_root(const struct tributary_mpi_team* team, int root) {
 /* ---- The functions that programs call ---- */
 
 #define EXPORTED __attribute__((visibility("default")))
+
+EXPORTED int MPI_Init(int* argc, char*** argv) {
+  const int result = PMPI_Init(argc, argv);
+  if (result == MPI_SUCCESS) {
+    agree();
+  }
+  return result;
+}
+
+EXPORTED int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
+  const int result = PMPI_Init_thread(argc, argv, required, provided);
+  if (result == MPI_SUCCESS) {
+    agree();
+  }
+  return result;
+}
 
 EXPORTED int MPI_Allreduce(const void* in, void* out, int count, MPI_Datatype type, MPI_Op op,
                            MPI_Comm comm) {
