@@ -68,28 +68,39 @@ void Communicator::State::report() {
   }
 }
 
-// Every rank that has somebody to tell says what it has done.
+// Every rank that has somebody to tell says what it has done. What goes between machines, the
+// communicator of these says.
 void Communicator::State::conclude() {
-  if (!selected || log_level != host::LogLevel::info || (!options.on_notice && options.rank != 0)) {
+  const bool in_memory = machine && machine->known().job == 0;  // there is no other machine
+  if ((!selected && !in_memory) || log_level != host::LogLevel::info ||
+      (!options.on_notice && options.rank != 0)) {
+    return;
+  }
+  const auto lived = Clock::now() - created;
+  const auto title = host::rank_text(options.rank) + " of " + std::to_string(options.world_size);
+  if (in_memory) {
+    tell(host::conclusion_in_memory(title, lived, collectives_by_ring, failures));
     return;
   }
   const auto carried = carrier->statistics();
-  const auto title = "job " + std::to_string(job().id) + ", " + host::rank_text(options.rank) +
-                     " of " + std::to_string(options.world_size);
-  tell(host::conclusion_of({title, Clock::now() - created, algorithm, collectives_by_carrier,
-                            collectives_by_ring, failures, reasons, carried, sketched}));
+  tell(host::conclusion_of({"job " + std::to_string(job().id) + ", " + title, lived, algorithm,
+                            collectives_by_carrier, collectives_by_ring, failures, reasons, carried,
+                            sketched}));
 }
 
 // Returns how long each rank was in collectives; empty if the ranks cannot be asked any more.
 std::vector<host::Duration> Communicator::State::times_in_collectives() {
-  if (!ring || failed) {
+  if ((!ring && !machine) || failed) {
     return {};
   }
   std::vector<std::int64_t> times(options.world_size);
   times[options.rank] = journal->in_collectives().count();
   auto* const bytes = std::as_writable_bytes(std::span(times)).data();
   const Buffers buffers{bytes, bytes, times.size(), wire::ElementType::i64, wire::Operator::sum};
-  if (!ring->allreduce(buffers, Clock::now() + finalize_timeout)) {
+  const auto until = Clock::now() + finalize_timeout;
+  const auto summed = machine ? machine->run({host::Collective::allreduce, buffers, 0}, until)
+                              : ring->allreduce(buffers, until);
+  if (!summed) {
     return {};
   }
   std::vector<host::Duration> all;

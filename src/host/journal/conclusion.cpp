@@ -49,10 +49,18 @@ std::string reasons_text(const std::map<std::string, std::uint64_t>& reasons) {
   return text.empty() ? text : " (" + text + ")";
 }
 
+std::string beginning_of(const std::string& title, Duration lived) {
+  return title + ": ended after " + seconds_text(lived) + ": ";
+}
+
+std::string failures_text(std::uint64_t failures) {
+  return failures == 0 ? "" : ", " + std::to_string(failures) + " failed";
+}
+
 }  // namespace
 
 std::string conclusion_of(const Conclusion& conclusion) {
-  auto text = conclusion.title + ": ended after " + seconds_text(conclusion.lived) + ": ";
+  auto text = beginning_of(conclusion.title, conclusion.lived);
   if (conclusion.algorithm != ring_algorithm) {
     text += counted(conclusion.by_carrier, "collective") + " by " + conclusion.algorithm +
             place_text(conclusion.carried) + figures_text(conclusion.carried) + ", ";
@@ -62,8 +70,13 @@ std::string conclusion_of(const Conclusion& conclusion) {
   if (const auto saved = text_of(conclusion.sketches); !saved.empty()) {
     text += ", " + saved;
   }
-  return conclusion.failures == 0 ? text
-                                  : text + ", " + std::to_string(conclusion.failures) + " failed";
+  return text + failures_text(conclusion.failures);
+}
+
+std::string conclusion_in_memory(const std::string& title, Duration lived, std::uint64_t succeeded,
+                                 std::uint64_t failures) {
+  return beginning_of(title, lived) + counted(succeeded, "collective") +
+         " in the memory of the machine" + failures_text(failures);
 }
 
 }  // namespace tributary::host

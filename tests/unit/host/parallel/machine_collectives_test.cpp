@@ -302,6 +302,37 @@ TEST(MachineCollectives, ARankThatRefusesACallHasThoseBesideItFail) {
   });
 }
 
+// What is said at the end, of a barrier of all ranks.
+std::vector<std::string> said_in_the_end(const Placement& layout) {
+  return run_machines(
+      layout,
+      [](std::uint32_t, tributary_comm* comm) {
+        ASSERT_NE(comm, nullptr) << tributary_last_error();
+        EXPECT_EQ(tributary_barrier(comm), TRIBUTARY_SUCCESS) << tributary_last_error();
+      },
+      [](std::uint32_t, tributary_options* options) {
+        tributary_options_set(options, "TRIBUTARY_REPORT", "on");
+        tributary_options_set(options, "TRIBUTARY_LOG", "info");
+      });
+}
+
+std::ptrdiff_t count_with(const std::vector<std::string>& lines, const std::string& text) {
+  return std::ranges::count_if(
+      lines, [&](const std::string& line) { return line.find(text) != std::string::npos; });
+}
+
+TEST(MachineCollectives, TheReportNamesWhoCameLast) {
+  for (const auto& layout : {Placement{0, 0, 1, 1}, Placement{0, 0, 0}}) {
+    EXPECT_EQ(count_with(said_in_the_end(layout), " came last: rank "), 1);
+  }
+}
+
+TEST(MachineCollectives, OnOneMachineTheEndSaysThatMemoryCarriedAll) {
+  const auto lines = said_in_the_end({0, 0, 0});
+  EXPECT_EQ(count_with(lines, ": 1 collective in the memory of the machine"), 3);
+  EXPECT_EQ(count_with(lines, "rank 2 of 3: ended after "), 1);
+}
+
 const ChangeOptions with_a_long_limit = [](std::uint32_t, tributary_options* options) {
   tributary_options_set(options, "TRIBUTARY_DEADLINE", "300s");
 };
