@@ -51,7 +51,8 @@ class Partials {
   }
 
   // The owner keeps a sum of what is gathered here in one buffer: the rest of what it may have is
-  // for those of the other cores.
+  // for those of the other cores. (Of ranks that disagree in type the owner may have narrow floats,
+  // which take all; the partial sums are refused there when they have waited.)
   bool has_room() const { return count_ < most_; }
   void begin(std::uint32_t slot) {
     const auto last = links_[end_of_line()].before;
