@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Utilisation of the links, from the counters of the ports that send into them."""
+"""Utilisation of the links, from the counters of the ports."""
 
 import threading
 import time
@@ -27,10 +27,6 @@ class Sampler:
         if kind is None:
             if self._failure is not None:
                 raise self._failure
-            # The last sample is to be later than all traffic, and an interval behind the one before: what is carried in
-            # next to no time says nothing of a rate.
-            if len(self._samples) > 1:
-                self._samples.pop()
             self._sample_at_last()
 
     def _run(self) -> None:
@@ -53,9 +49,15 @@ class Sampler:
         return True
 
     def _sample_at_last(self) -> None:
+        """The last sample is to be later than all traffic, and an interval behind the one before: what is carried in
+        next to no time says nothing of a rate."""
+        before = self._samples.pop() if len(self._samples) > 1 else None
         for _ in range(10):
             if self._sample():
                 return
+            time.sleep(self._interval_s / 10)
+        if before:
+            self._samples.append(before)
 
     def course(self, devices: set[str]) -> list[tuple[float, float]]:
         """Returns how many bit/s the ports with these devices took in together in each interval, and its end in seconds
