@@ -116,7 +116,7 @@ tl::expected<HandlerLoader::Handler, std::string> HandlerLoader::replacement(
   if (row && is_same(*row, **handler)) {
     return Handler{};
   }
-  if (row && !of_file_.test(wanted.number)) {
+  if (row && !of_file_.test(wanted.number) && !is_made_of(*row, **handler)) {
     return tl::make_unexpected(taken(*row));
   }
   return handler;
@@ -138,6 +138,9 @@ tl::expected<HandlerLoader::Change, std::string> HandlerLoader::change_to(
     if (*handler == nullptr) {
       unwanted.reset(wanted.number);
     } else {
+      if (row_of(wanted.number)) {  // also one that was loaded by hand, and was too slow
+        unwanted.set(wanted.number);
+      }
       change.coming.emplace_back(wanted.number, std::move(*handler));
     }
   }

@@ -78,14 +78,16 @@ void Communicator::State::conclude() {
   }
   const auto lived = Clock::now() - created;
   const auto title = host::rank_text(options.rank) + " of " + std::to_string(options.world_size);
+  const auto statistics = carried();
+  host::Conclusion conclusion{
+      title,   lived,      algorithm, collectives_by_carrier, collectives_by_ring, failures,
+      reasons, statistics, sketched};
   if (in_memory) {
-    tell(host::conclusion_in_memory(title, lived, collectives_by_ring, failures));
+    tell(host::conclusion_in_memory(conclusion));
     return;
   }
-  const auto carried = carrier->statistics();
-  tell(host::conclusion_of({"job " + std::to_string(job().id) + ", " + title, lived, algorithm,
-                            collectives_by_carrier, collectives_by_ring, failures, reasons, carried,
-                            sketched}));
+  conclusion.title = "job " + std::to_string(job().id) + ", " + title;
+  tell(host::conclusion_of(conclusion));
 }
 
 // Returns how long each rank was in collectives; empty if the ranks cannot be asked any more.

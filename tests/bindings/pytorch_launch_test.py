@@ -42,7 +42,7 @@ class UntouchedScripts(unittest.TestCase):
         return [one.said for one in ended], "".join(one.complaints for one in ended)
 
     def assert_trained(self, said: str, size: int, local_ranks: list[str]) -> None:
-        told = sorted(re.findall(r"gloo: rank (\d) of (.*), (\w+) here, parameters (\w+)", said))
+        told = sorted(re.findall(r"gloo: rank (\d) of (\[.*?\]), (\w+) here, parameters ([0-9a-f]{16})", said))
         self.assertEqual([one[:3] for one in told], [(str(rank), str(list(range(size))), local_ranks[rank])
                                                      for rank in range(size)], said)
         self.assertEqual(len({one[3] for one in told}), 1, said)

@@ -172,7 +172,7 @@ mca_coll_base_module_t* coll_tributary_comm_query(struct ompi_communicator_t* co
     return NULL;
   }
   mine->parameters = agreed;
-  *priority = coll_tributary_parameters.priority;
+  *priority = agreed.priority;
   mine->super.coll_module_enable = enable;
   mine->super.coll_module_disable = disable;
   mine->super.coll_allreduce = allreduce;

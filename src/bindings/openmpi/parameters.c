@@ -14,12 +14,14 @@ struct published {
   uint64_t threshold;
   uint8_t enable;
   uint8_t share_machine;
-  uint8_t unused[6];
+  uint8_t unused[2];
+  int32_t priority;
 };
 
 void coll_tributary_publish_parameters(void) {
   const struct coll_tributary_parameters* const mine = &coll_tributary_parameters;
-  struct published published = {mine->threshold, mine->enable, mine->share_machine, {0}};
+  struct published published = {
+      mine->threshold, mine->enable, mine->share_machine, {0}, mine->priority};
   int result;
   OPAL_MODEX_SEND_STRING(result, OPAL_PMIX_GLOBAL, key, &published, sizeof published);
   (void)result; /* where that fails nobody finds them, and nothing is carried */
@@ -42,5 +44,6 @@ bool coll_tributary_agreed_parameters(struct ompi_communicator_t* comm,
   agreed->threshold = published.threshold;
   agreed->enable = published.enable != 0;
   agreed->share_machine = published.share_machine != 0;
+  agreed->priority = published.priority;
   return true;
 }

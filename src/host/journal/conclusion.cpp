@@ -53,8 +53,11 @@ std::string beginning_of(const std::string& title, Duration lived) {
   return title + ": ended after " + seconds_text(lived) + ": ";
 }
 
-std::string failures_text(std::uint64_t failures) {
-  return failures == 0 ? "" : ", " + std::to_string(failures) + " failed";
+std::string ending_of(const Conclusion& conclusion) {
+  const auto saved = text_of(conclusion.sketches);
+  const auto failures = conclusion.failures;
+  return (saved.empty() ? "" : ", " + saved) +
+         (failures == 0 ? "" : ", " + std::to_string(failures) + " failed");
 }
 
 }  // namespace
@@ -67,16 +70,13 @@ std::string conclusion_of(const Conclusion& conclusion) {
   }
   text += counted(conclusion.by_ring, "collective") + " by the ring of the hosts" +
           reasons_text(conclusion.reasons);
-  if (const auto saved = text_of(conclusion.sketches); !saved.empty()) {
-    text += ", " + saved;
-  }
-  return text + failures_text(conclusion.failures);
+  return text + ending_of(conclusion);
 }
 
-std::string conclusion_in_memory(const std::string& title, Duration lived, std::uint64_t succeeded,
-                                 std::uint64_t failures) {
-  return beginning_of(title, lived) + counted(succeeded, "collective") +
-         " in the memory of the machine" + failures_text(failures);
+std::string conclusion_in_memory(const Conclusion& conclusion) {
+  return beginning_of(conclusion.title, conclusion.lived) +
+         counted(conclusion.by_ring, "collective") + " in the memory of the machine" +
+         ending_of(conclusion);
 }
 
 }  // namespace tributary::host

@@ -27,8 +27,8 @@ struct Conclusion {
 // Says in one line what carried the collectives, over which switches, with how many bytes, why the
 // ring of the hosts had to carry others, and what sketches saved.
 std::string conclusion_of(const Conclusion& conclusion);
-// Says the same of ranks that are all on one machine, and need nothing of that.
-std::string conclusion_in_memory(const std::string& title, Duration lived, std::uint64_t succeeded,
-                                 std::uint64_t failures);
+// Says the same of ranks that are all on one machine, and need nothing of that: of `conclusion` it
+// looks at the title, the time, what went by the ring or failed, and sketches.
+std::string conclusion_in_memory(const Conclusion& conclusion);
 
 }  // namespace tributary::host

@@ -133,6 +133,7 @@ Result<void> MachineCollectives::run(const Call& call, const Deadline& until) {
       leave_out(piece);
     }
   });
+  end_with_group();
   return done;
 }
 
@@ -149,6 +150,7 @@ void MachineCollectives::skip(const Call& call, const Deadline& until) {
     first = false;
     leave_out(piece);
   });
+  end_with_group();
 }
 
 Result<void> MachineCollectives::run_piece(const Call& call, const Deadline& until) {
@@ -199,6 +201,12 @@ Result<void> MachineCollectives::between(const Call& call, const Deadline& until
   return communicator_->run_within(call_between(call), shown).map_error([this](const Error& error) {
     return explained(error);
   });
+}
+
+void MachineCollectives::end_with_group() {
+  if (group_.has_ended() && communicator_) {
+    communicator_->abort();
+  }
 }
 
 void MachineCollectives::leave_out(const Call& call) {

@@ -64,6 +64,9 @@ class MachineCollectives {
   Result<void> run_piece(const Call& call, const Deadline& until);
   Result<void> gather(const Call& call, const Deadline& until);
   Result<void> between(const Call& call, const Deadline& until);
+  // Ends what goes between the machines once this one's ranks cannot give anything more: otherwise
+  // the other machines would wait for it as for one that is late.
+  void end_with_group();
   void leave_out(const Call& call);
   void take(const Call& call);
   bool is_root(const Call& call) const;

@@ -50,6 +50,8 @@ class MachineGroup {
   Result<void> barrier(const Word& word, Deadline until);
   // Ends the group for all of its ranks, at once. Any thread may call it.
   void shut_down() const;
+  // Says whether a barrier has found that the group has ended.
+  bool has_ended() const { return !broken_.empty(); }
 
  private:
   struct Message;

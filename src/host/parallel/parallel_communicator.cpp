@@ -154,6 +154,13 @@ struct ParallelCommunicator::State {
   Result<void> gather(const Call& slab, const Deadline& until);
   // Counts a slab that the other machines may have begun and this rank has not.
   void leave_out(const Call& slab);
+  // Ends what goes between the machines once this one's ranks cannot give anything more: otherwise
+  // the other machines would wait for it as for one that is late.
+  void end_with_group() {
+    if (group.has_ended() && between) {
+      between->abort();
+    }
+  }
   // Returns this rank's part of what goes between the machines.
   Range range_between(std::size_t count) const {
     return hierarchy == Hierarchy::tencent ? Range{0, count}
@@ -201,6 +208,7 @@ Result<void> ParallelCommunicator::State::run(const Call& call) {
       leave_out(slab);
     }
   });
+  end_with_group();
   return done;
 }
 
@@ -213,6 +221,7 @@ void ParallelCommunicator::State::refuse(const Call& call, const Error& error) {
     first = false;
     leave_out(slab);
   });
+  end_with_group();
 }
 
 Result<void> ParallelCommunicator::State::gather(const Call& slab, const Deadline& until) {

@@ -309,6 +309,14 @@ TEST_F(SlowHandlerTest, another_one_needs_its_unloading) {
   EXPECT_TRUE(loader_.load(expression(7, "acc = max(acc, in)")));
 }
 
+TEST_F(SlowHandlerTest, a_reload_that_names_it_opens_one_that_was_loaded_by_hand) {
+  ASSERT_TRUE(loader_.load(expression(7)));
+  run_until_it_is_closed();
+  ASSERT_TRUE(loader_.apply({expression(7)}));
+  EXPECT_TRUE(is_found(7));
+  EXPECT_TRUE(loader_.list()[0].is_of_file);
+}
+
 TEST_F(SlowHandlerTest, a_reload_opens_it_and_it_stays_one_of_the_file) {
   ASSERT_TRUE(loader_.apply({expression(7)}));
   for (const bool by_hand : {false, true}) {

@@ -31,7 +31,7 @@ class _Awaited:
             if look is not None:
                 look.cancel()
             del self._futures[number]
-            if not self._futures:
+            if not self._futures and not loop.is_closed():
                 loop.remove_reader(self._endings.fileno())
 
     def _tell(self) -> None:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Runs a communicator's collectives by Flare, and finds out whether its reduction tree answers.
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -88,6 +89,10 @@ Result<void> reduce_empty_blocks(Runner& runner, const Deadline& until) {
   return runner.run(call, until);
 }
 
+// Behind blocks that got no result a switch takes new ones only after a second of silence, and
+// ranks that wait send again every half a second.
+constexpr Duration probe_least = std::chrono::seconds(3);
+
 class FlareCarrier final : public MachineCarrier<FlareCollectives> {
  public:
   FlareCarrier(const Job& job, const FlarePlan& plan, UringTransport transport,
@@ -124,7 +129,7 @@ class FlareCarrier final : public MachineCarrier<FlareCollectives> {
   Result<Choice> find_out_dense(Ring& ring, const Deadline& until) {
     const auto observed = look_along_path([&](Duration patience) {
       const auto bytes = std::size_t{wire::flare_flows} * machine().job().payload_bytes;
-      return look(runner(), ring, {bytes}, until, {.patience = patience});
+      return look(runner(), ring, {bytes}, until, {.patience = std::max(patience, probe_least)});
     });
     return observed.and_then(
         [&](const Observation& observation) { return choose(options(), machine(), observation); });

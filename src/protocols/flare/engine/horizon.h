@@ -60,7 +60,9 @@ class Horizon {
       newest_ = block;
       const auto flows = std::min(wire::flare_slots(window_), wire::flare_flows);
       const auto reach = (window_ + flows - 1) / flows * flows;
-      see(Basis::result, behind(block, window_ - 1), beyond(block, reach));
+      // The first result may be an old one, of before this switch was restarted.
+      const auto known = basis_ == Basis::packet ? last_ : 0;
+      see(Basis::result, behind(block, window_ - 1), std::max(known, beyond(block, reach)));
     }
   }
 

@@ -223,6 +223,9 @@ std::optional<DropReason> FlareEngine::merge_into(Tree* tree, const PartialSum& 
   const auto ingress = packet->ingress;
   tree->bearing = partial.bearing;
   if (!tree->add(slot, header, partial.children, packet)) {
+    if (slot.arrived == 0) {
+      tree->clear(slot);
+    }
     return wire::is_handler(header.op) ? engine::missing_handler(header.op) : DropReason::no_buffer;
   }
   if (tree->missing(slot) == 0) {

@@ -70,7 +70,7 @@ void FlareEngine::take_result(Incoming& in) {
   in.packet->narrow_to(sizeof headers, in.payload.size());
   burst.actions.absorb(nullptr);
   multicast(in, std::move(in.packet), headers, in.other_children());
-  if (!in.is_from_parent() && !tree.is_root()) {
+  if (!in.is_from_parent() && !tree.is_root()) {  // which takes it if it asked
     send_again(in, wire::FlareHeader::answer_bit, *tree.config().parent);
   }
 }

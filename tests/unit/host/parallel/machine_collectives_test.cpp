@@ -354,6 +354,21 @@ TEST(MachineCollectives, ARankThatHasGoneIsNoticedAtOnce) {
       with_a_long_limit);
 }
 
+// The other machine is patient with ranks that are late, but not with one that is gone.
+TEST(MachineCollectives, ARankThatHasGoneIsNotTakenForLateByOtherMachines) {
+  run_machines(
+      {0, 0, 1, 1},
+      [](std::uint32_t rank, tributary_comm* comm) {
+        if (rank != 1) {
+          EXPECT_NE(tributary_barrier(comm), TRIBUTARY_SUCCESS);
+        }
+      },
+      [](std::uint32_t, tributary_options* options) {
+        tributary_options_set(options, "TRIBUTARY_STALL_TIMEOUT", "2s");
+        tributary_options_set(options, "TRIBUTARY_LATE_TIMEOUT", "300s");
+      });
+}
+
 TEST(MachineCollectives, AnAbortEndsWhatOthersOfTheMachineWaitFor) {
   run_machines(
       {0, 0, 0},

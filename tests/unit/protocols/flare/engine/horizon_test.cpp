@@ -47,6 +47,18 @@ TEST_F(FlareHorizon, BlocksInFlightTakeTheirSlotsBack) {
   EXPECT_EQ(harness->drops(drop::stale), 0u);
 }
 
+// What was in flight around the first packet still is when somebody tells the result of an old
+// block.
+TEST_F(FlareHorizon, AnOldResultIsNoBoundAfterARestart) {
+  const auto tree = leaf_of(2, 4);
+  start({tree});
+  feed(from(tree, 0, 27));
+  feed(as_result(from(tree, 0, 22)), Ints{1});
+  feed(from(tree, 0, 31));
+  EXPECT_EQ(harness->figure("blocks_gathering"), 2u);
+  EXPECT_EQ(harness->drops(drop::window), 0u);
+}
+
 TEST_F(FlareHorizon, AResultProvesThatAWindowBehindItIsNothingToWaitFor) {
   const auto tree = root_of(2);
   start({tree});
