@@ -59,12 +59,13 @@ class Sampler:
         if before:
             self._samples.append(before)
 
-    def course(self, devices: set[str]) -> list[tuple[float, float]]:
-        """Returns how many bit/s the ports with these devices took in together in each interval, and its end in seconds
-        after the first sample."""
+    def course(self, interfaces: set[str]) -> list[tuple[float, float]]:
+        """Returns how many bit/s the ports with these interfaces took in together in each interval, and its end in
+        seconds after the first sample."""
         begin = self._samples[0][0] if self._samples else 0
         return [(late - begin, sum(row["counters"]["rx_bytes_total"] - before[port]["counters"]["rx_bytes_total"]
-                                   for port, row in after.items() if row["device"] in devices) * 8 / (late - early))
+                                   for port, row in after.items()
+                                   if row["device"].split()[-1] in interfaces) * 8 / (late - early))
                 for (early, before), (late, after) in zip(self._samples, self._samples[1:])]
 
     def utilisation(self, busy: list[tuple[str, str]]) -> dict[str, float]:
