@@ -35,10 +35,11 @@ class Levels(unittest.TestCase):
                 if "spine" in row["switch"] and row["port"].startswith("core")
                 or row["switch"].startswith("core")]
 
-    def shares(self) -> list[float]:
-        """Of the mean, that each direction of each link carried of exact allreduces of 16 workers."""
+    def shares(self, size: str) -> list[float]:
+        """Of the mean, that each direction of each link carried of four exact allreduces of 16 workers: of all
+        packets, whatever they are."""
         before = self.sent()
-        document = self.lab.reduce("-d", "i32,f32", "-o", "sum", "-b", "512K", "-e", "512K", "-n", "2",
+        document = self.lab.reduce("-d", "i32,f32", "-o", "sum", "-b", size, "-e", size, "-n", "2",
                                    "-w", "0", "--algorithm", "canary")
         self.assertEqual(document["ranks"], 16)
         self.assertEqual(support.wrong(document), 0)
@@ -50,9 +51,13 @@ class Levels(unittest.TestCase):
     def test_with_a_seed_for_each_level_all_links_are_used_alike(self):
         derived = (self.lab.directory / f"{NAME}.toml").read_text()
         self.assertEqual([derived.count(f"reduction_seed = {level}\n") for level in (1, 2)], [8, 8])
-        shares = self.shares()
-        self.assertGreater(min(shares), 0.5, shares)
-        self.assertLess(max(shares), 1.5, shares)
+        # A block goes over one of four cores, by its hash, and takes each direction of that core's links once. Of n
+        # blocks a core has n/4, with a standard deviation of sqrt(3/n) of that: 3 % of 2980 blocks, so that 20 % are
+        # more than six of them. A queue that is full moves blocks to the other core of the spine, and a block that
+        # is tried again takes links once more.
+        shares = self.shares("1M")
+        self.assertGreater(min(shares), 0.8, shares)
+        self.assertLess(max(shares), 1.2, shares)
 
     def test_with_one_seed_for_all_levels_half_of_the_links_are_idle(self):
         # By the hash alone: who evades full queues uses the idle links as well, if seldom.
@@ -61,7 +66,7 @@ class Levels(unittest.TestCase):
                            "--set", "switch.selection.reduction=ecmp")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("levels 1 and 2 have the same reduction_seed, 0", done.stderr)
-        idle = [share for share in self.shares() if share < 0.2]
+        idle = [share for share in self.shares("512K") if share < 0.2]
         self.assertEqual(len(idle), LINKS)
         self.lab.assert_balanced(self)
 
