@@ -97,6 +97,7 @@ struct PortStatus {
   forwarding::LearningConfig learning;
   forwarding::PortAddresses addresses;  // behind a bridged port
   forwarding::VlanConfig vlan;
+  bool trusts_tags = false;  // classes go by the priority of the tag of what comes by it
   forwarding::FlowControl flow_control = forwarding::FlowControl::off;
   forwarding::BufferLimits limits;    // in force, where there is flow control
   std::uint64_t dropped = 0;          // by the switch, of what came in by this port

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 #include <string>
+#include <tuple>
 
 #include "control/config_draft.h"
 #include "control/config_options.h"
@@ -36,8 +37,13 @@ constexpr Option<TrafficClass> class_table[] = {
     option::list<&TrafficClass::codepoints, parse_codepoint>(
         "dscp", Apply::reload, "names as `\"ef\"`, `\"cs4\"`, `\"af21\"`, or numbers as `\"34\"`",
         "of the IPv4 and IPv6 packets that are of this class, each in one class only; the class "
-        "that has none, and there has to be one, gets what no other takes")
+        "that has neither `dscp` nor `pcp`, and there has to be one, gets what no other takes")
         .unset_is("what no other takes"),
+    option::parsed<&TrafficClass::pcp, parse_priorities>(
+        "pcp", Apply::reload, "of 0 to 7",
+        "priorities of the VLAN tags of its frames, `\"3,4\"`, each in one class only; they count "
+        "for what came by ports with `trust = \"pcp\"`, where `dscp` does not")
+        .unset_is("none"),
     option::words<&TrafficClass::strict, service_words>(
         "service", Apply::reload,
         "`\"strict\"` classes go first, in their order here; `\"weighted\"` ones share what these "
@@ -70,7 +76,6 @@ constexpr Option<TrafficClass> class_table[] = {
 
 void check_names(const SwitchDraft& draft, Diagnostics& diagnostics) {
   std::set<std::string_view> names;
-  std::set<std::uint8_t> taken;
   const auto& classes = draft.config.classes;
   for (std::size_t row = 0; row < classes.size(); ++row) {
     if (!names.insert(classes[row].name).second) {
@@ -78,11 +83,28 @@ void check_names(const SwitchDraft& draft, Diagnostics& diagnostics) {
                         "another class of this switch is called `" + classes[row].name + "`",
                         "choose another name");
     }
+  }
+}
+
+// A marking says one class.
+void check_markings(const SwitchDraft& draft, Diagnostics& diagnostics) {
+  std::set<std::uint8_t> codepoints;
+  std::set<std::size_t> priorities;
+  const auto given_before = [&](std::size_t row, std::string_view key, const std::string& what) {
+    diagnostics.error(position_of(*draft.classes[row], key), what + " was given to a class before",
+                      "a packet is of one class");
+  };
+  const auto& classes = draft.config.classes;
+  for (std::size_t row = 0; row < classes.size(); ++row) {
     for (const auto codepoint : classes[row].codepoints) {
-      if (!taken.insert(codepoint.value).second) {
-        diagnostics.error(position_of(*draft.classes[row], "dscp"),
-                          "codepoint " + to_string(codepoint) + " was given to a class before",
-                          "a packet is of one class");
+      if (!codepoints.insert(codepoint.value).second) {
+        given_before(row, "dscp", "codepoint " + to_string(codepoint));
+      }
+    }
+    for (std::size_t priority = 0; priority < wire::priority_classes; ++priority) {
+      if (classes[row].pcp && classes[row].pcp->has(priority) &&
+          !priorities.insert(priority).second) {
+        given_before(row, "pcp", "priority " + std::to_string(priority));
       }
     }
   }
@@ -91,12 +113,13 @@ void check_names(const SwitchDraft& draft, Diagnostics& diagnostics) {
 void check_rest(const SwitchDraft& draft, Diagnostics& diagnostics) {
   const auto& classes = draft.config.classes;
   const auto rest = std::count_if(classes.begin(), classes.end(),
-                                  [](const auto& one) { return one.codepoints.empty(); });
+                                  [](const auto& one) { return one.takes_the_rest(); });
   if (rest != 1) {
-    diagnostics.error(position_of(*draft.classes.back(), "dscp"),
-                      rest == 0 ? "no class takes the packets of all other codepoints"
-                                : "two classes without `dscp`: both would take what no other does",
-                      "one [[switch.class]] has no `dscp`");
+    diagnostics.error(
+        position_of(*draft.classes.back(), "dscp"),
+        rest == 0 ? "no class takes the packets of all other codepoints and priorities"
+                  : "two classes without `dscp` and `pcp`: both would take what no other does",
+        "one [[switch.class]] has no `dscp` and no `pcp`");
   }
 }
 
@@ -163,19 +186,63 @@ void check_mode(const SwitchDraft& draft, std::size_t port, Diagnostics& diagnos
   }
 }
 
+bool has_pfc(const PortConfig& port) {
+  return port.flow.mode == FlowControl::pfc;
+}
+
 void check_lossless(const SwitchDraft& draft, Diagnostics& diagnostics) {
   const auto& ports = draft.config.ports;
   for (std::size_t port = 0; port < ports.size(); ++port) {
     check_mode(draft, port, diagnostics);
   }
-  const bool any_pfc = std::any_of(ports.begin(), ports.end(), [](const PortConfig& port) {
-    return port.flow.mode == FlowControl::pfc;
-  });
+  const bool any_pfc = std::any_of(ports.begin(), ports.end(), has_pfc);
   for (std::size_t row = 0; row < draft.classes.size(); ++row) {
     if (!any_pfc && draft.config.classes[row].pfc_priority) {
       diagnostics.error(position_of(*draft.classes[row], "pfc_priority"),
                         "`pfc_priority`, but no port of the switch has priority flow control",
                         "write flow_control = \"pfc\" in [[switch.port]]");
+    }
+  }
+}
+
+// The neighbour stops frames by the priority of their tags.
+void check_priorities(const SwitchDraft& draft, Diagnostics& diagnostics) {
+  const auto& classes = draft.config.classes;
+  for (std::size_t row = 0; row < classes.size(); ++row) {
+    const auto& [pcp, priority] = std::tie(classes[row].pcp, classes[row].pfc_priority);
+    if (pcp && priority && pcp->bits != 1u << *priority) {
+      diagnostics.error(position_of(*draft.classes[row], "pcp"),
+                        "`pcp` of a lossless class is not just its `pfc_priority`",
+                        "write pcp = \"" + std::to_string(*priority) +
+                            "\": neighbours stop frames by the priority of their tags");
+    }
+  }
+}
+
+bool is_told_by_tags(const TrafficClass& one) {
+  return one.pcp.has_value();
+}
+
+// Priorities of tags tell classes apart where some port goes by them, and only there.
+void check_trust(const SwitchDraft& draft, Diagnostics& diagnostics) {
+  const auto& ports = draft.config.ports;
+  const auto& classes = draft.config.classes;
+  const bool any_trust =
+      std::any_of(ports.begin(), ports.end(), [](const auto& port) { return port.trusts_tags; });
+  const bool any_pfc = std::any_of(ports.begin(), ports.end(), has_pfc);
+  const bool any_told = std::any_of(classes.begin(), classes.end(), is_told_by_tags);
+  for (std::size_t row = 0; row < classes.size(); ++row) {
+    if (!any_trust && is_told_by_tags(classes[row])) {
+      diagnostics.error(position_of(*draft.classes[row], "pcp"),
+                        "`pcp`, but no port of the switch goes by the priority of tags",
+                        "write trust = \"pcp\" in [[switch.port]]");
+    }
+  }
+  for (std::size_t port = 0; port < ports.size(); ++port) {
+    if (ports[port].trusts_tags && !any_told && (!classes.empty() || !any_pfc)) {
+      diagnostics.error(position_of(*draft.ports[port], "trust"),
+                        "`trust = \"pcp\"`, but no class of the switch has `pcp`",
+                        "write `pcp` in the [[switch.class]] that takes these frames");
     }
   }
 }
@@ -191,6 +258,7 @@ void read_class(Reader& reader, SwitchDraft& out) {
 
 void check_classes(const SwitchDraft& draft, Diagnostics& diagnostics) {
   const auto& config = draft.config;
+  check_trust(draft, diagnostics);
   if (config.classes.empty()) {
     return;
   }
@@ -199,10 +267,12 @@ void check_classes(const SwitchDraft& draft, Diagnostics& diagnostics) {
                       "a switch has up to " + std::to_string(classes_max) + " traffic classes", {});
   }
   check_names(draft, diagnostics);
+  check_markings(draft, diagnostics);
   check_rest(draft, diagnostics);
   check_service(draft, diagnostics);
   check_room(draft, diagnostics);
   check_lossless(draft, diagnostics);
+  check_priorities(draft, diagnostics);
 }
 
 }  // namespace tributary::control

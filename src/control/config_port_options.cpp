@@ -13,7 +13,6 @@ using forwarding::FlowControlConfig;
 using forwarding::ImpairmentConfig;
 using forwarding::LearningConfig;
 using forwarding::PortConfig;
-using forwarding::Priorities;
 using forwarding::QueueConfig;
 using std::chrono::microseconds;
 using std::chrono::milliseconds;
@@ -27,6 +26,9 @@ constexpr Word<FlowControl> flow_words[] = {
     {name(FlowControl::pause), FlowControl::pause},
     {name(FlowControl::pfc), FlowControl::pfc},
 };
+
+// What the class of a frame goes by that comes by the port.
+constexpr Word<bool> trust_words[] = {{"dscp", false}, {"pcp", true}};
 
 constexpr Option<PortConfig> port_table[] = {
     option::label<&PortConfig::name>("name", Apply::restart, "unique in the switch").required(),
@@ -50,6 +52,11 @@ constexpr Option<PortConfig> port_table[] = {
         .unset_is("automatic"),
     option::integer<&PortConfig::mtu>("mtu", Apply::restart, {mtu_min, mtu_max},
                                       "bytes of IP; equal at both ends of a link"),
+    option::words<&PortConfig::trusts_tags, trust_words>(
+        "trust", Apply::reload,
+        "what the class and the priority of a frame that comes by this port follow from: "
+        "`\"dscp\"`, whether it has a tag or not, or `\"pcp\"`, the priority of its VLAN tag, "
+        "which is 0 without a tag"),
     option::by_hand<PortConfig>("impair", Apply::reload, {},
                                 "a bad cable, both directions; or `impair_in`, `impair_out`")
         .as(Form::table)
@@ -79,15 +86,6 @@ constexpr Option<QueueConfig> queue_table[] = {
         "ecn_threshold", Apply::reload, {0, 1u << 20},
         "packets in the queue from which ECN-capable packets are marked; 0: never"),
 };
-
-Parsed<Priorities> parse_priorities(std::string_view text) {
-  if (const auto priorities = forwarding::priorities_named(text)) {
-    return *priorities;
-  }
-  return tl::unexpected(
-      Complaint{"`" + std::string(text).substr(0, 64) + "` is no list of priorities from 0 to 7",
-                "write them like \"3\" or \"3,4\", each once"});
-}
 
 constexpr Option<FlowControlConfig> flow_table[] = {
     option::words<&FlowControlConfig::mode, flow_words>(

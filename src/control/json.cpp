@@ -84,6 +84,16 @@ json leader_or_null(wire::Ipv4Address leader) {
   return leader == wire::Ipv4Address{} ? json(nullptr) : json(to_string(leader));
 }
 
+json priorities_json(forwarding::Priorities priorities) {
+  json list = json::array();
+  for (std::size_t priority = 0; priority < wire::priority_classes; ++priority) {
+    if (priorities.has(priority)) {
+      list.push_back(priority);
+    }
+  }
+  return list;
+}
+
 json thresholds_json(const forwarding::BufferLimits& limits) {
   if (limits.mode == forwarding::FlowControl::off) {
     return nullptr;
@@ -93,20 +103,14 @@ json thresholds_json(const forwarding::BufferLimits& limits) {
               {"headroom_bytes", limits.headroom},
               {"pfc_priorities", nullptr}};
   if (limits.mode == forwarding::FlowControl::pfc) {
-    json priorities = json::array();
-    for (std::size_t priority = 0; priority < wire::priority_classes; ++priority) {
-      if (limits.classes.has(priority)) {
-        priorities.push_back(priority);
-      }
-    }
-    row["pfc_priorities"] = std::move(priorities);
+    row["pfc_priorities"] = priorities_json(limits.classes);
     row["priority_xoff_bytes"] = limits.class_xoff;
     row["priority_xon_bytes"] = limits.class_xon;
   }
   return row;
 }
 
-// The class that takes all else has null here.
+// A class that goes by no codepoint has null here.
 json codepoints_json(const std::vector<forwarding::Codepoint>& codepoints) {
   json list = json::array();
   for (const auto codepoint : codepoints) {
@@ -194,6 +198,7 @@ json to_json(const PortStatus& status) {
       {"dropped_packets_total", status.dropped},
       {"vlan", status.vlan.untagged != 0 ? json(status.vlan.untagged) : json(nullptr)},
       {"vlans", status.vlan.tagged.empty() ? json(nullptr) : json(to_string(status.vlan.tagged))},
+      {"trust", status.trusts_tags ? "pcp" : "dscp"},
       {"flow_control", name(status.flow_control)},
       {"thresholds", thresholds_json(status.limits)},
       {"charged_bytes", status.charged_bytes},
@@ -208,6 +213,7 @@ json to_json(const ClassStatus& status) {
       {"port", status.port},
       {"class", status.name},
       {"dscp", codepoints_json(settings.codepoints)},
+      {"pcp", settings.pcp ? priorities_json(*settings.pcp) : json(nullptr)},
       {"service", settings.strict ? "strict" : "weighted"},
       {"weight", settings.strict ? json(nullptr) : json(settings.weight)},
       {"rate_bits_per_second", settings.rate_bps},

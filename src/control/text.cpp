@@ -271,6 +271,15 @@ Parsed<forwarding::InterfaceAddress> parse_interface_address(std::string_view te
   return parsed;
 }
 
+Parsed<forwarding::Priorities> parse_priorities(std::string_view text) {
+  if (const auto priorities = forwarding::priorities_named(text)) {
+    return *priorities;
+  }
+  return tl::unexpected(
+      Complaint{"`" + std::string(text).substr(0, 64) + "` is no list of priorities from 0 to 7",
+                "write them like \"3\" or \"3,4\", each once"});
+}
+
 Parsed<forwarding::VidSet> parse_vids(std::string_view text) {
   forwarding::VidSet vids;
   auto& ranges = vids.ranges;

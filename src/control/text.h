@@ -40,6 +40,7 @@ Parsed<forwarding::InterfaceAddress6> parse_interface_address6(std::string_view 
 Parsed<wire::EmbeddingPrefix> parse_embedding_prefix(std::string_view text);
 Parsed<wire::IpAddress> parse_ipv6(std::string_view text);     // of one host, and not link-local
 Parsed<forwarding::VidSet> parse_vids(std::string_view text);  // "10,20,30-39"
+Parsed<forwarding::Priorities> parse_priorities(std::string_view text);  // "3,4"
 
 std::string to_string(wire::Ipv4Address address);
 std::string to_string(const wire::IpAddress& address);

@@ -48,6 +48,7 @@ std::size_t DeviceQueue::receive(PacketPool& pool, PortIndex ingress, PacketList
     packet->egress = no_port;
     packet->vlan = 0;
     packet->over_ipv6 = false;
+    packet->marking = 0;
     out.push(PacketPtr(packet));
   }
   return count;

@@ -55,7 +55,8 @@ class HomePort {
   void arrive(PacketPtr frame, Time now, PacketList& ready) {
     frame->ingress = place_->port;
     frame->egress = no_port;
-    frame->vlan = 0;  // that was one of the switch that it left
+    frame->vlan = 0;  // that was one of the switch that it left, and so was its marking
+    frame->marking = 0;
     make_whole(*frame);
     arrive(PacketList(std::move(frame)), now, ready);
   }

@@ -158,6 +158,7 @@ control::Queried<std::vector<control::PortStatus>> Dataplane::ports() {
           forwarding::class_capacity(classes[i], classes, port.queue.capacity_bytes);
     }
     row.vlan = port.vlan;
+    row.trusts_tags = port.trusts_tags;
     for (const auto core : place.cores) {
       row.cpus.push_back(config_.cores[core]);
     }

@@ -31,7 +31,7 @@ ClassCounters& ClassCounters::operator+=(const ClassCounters& other) {
 // Only what is then on its way has to find room, and it comes by a line, with the line's overhead.
 ClassQueues::ClassQueues(std::span<const TrafficClass> classes, std::uint32_t capacity_bytes,
                          FlowGate* gate)
-    : class_of_(class_by_codepoint(classes)), capacity_bytes_(capacity_bytes), gate_(gate) {
+    : class_of_(class_by_marking(classes)), capacity_bytes_(capacity_bytes), gate_(gate) {
   for (const auto& one : classes) {
     auto& queue = queues_.emplace_back(Queue{one});
     queue.config.capacity_bytes = class_capacity(one, classes, capacity_bytes);
@@ -70,7 +70,7 @@ bool ClassQueues::has_room(const Queue& queue, const Packet& packet) const {
 }
 
 ClassQueues::Verdict ClassQueues::enqueue(PacketPtr packet, Time now) {
-  auto& queue = queues_[class_of_[codepoint_of(*packet)]];
+  auto& queue = queues_[class_of_[marking_of(*packet)]];
   if (!has_room(queue, *packet)) {
     ++queue.counters.tail_dropped;
     return Verdict::dropped;
@@ -83,7 +83,7 @@ ClassQueues::Verdict ClassQueues::enqueue(PacketPtr packet, Time now) {
 }
 
 void ClassQueues::put_back(PacketPtr packet) {
-  auto& queue = queues_[class_of_[codepoint_of(*packet)]];
+  auto& queue = queues_[class_of_[marking_of(*packet)]];
   put(queue, std::move(packet));
 }
 

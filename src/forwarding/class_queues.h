@@ -66,7 +66,7 @@ class ClassQueues {
  public:
   enum class Verdict : std::uint8_t { taken, marked, dropped };
 
-  // `classes` are not empty, and one of them has no codepoints. `capacity_bytes` is the port's.
+  // `classes` are not empty, and one of them takes the rest. `capacity_bytes` is the port's.
   // Where the switch has flow control, `gate` is that of the port. It outlives the frames here.
   ClassQueues(std::span<const TrafficClass> classes, std::uint32_t capacity_bytes,
               FlowGate* gate = nullptr);
@@ -134,7 +134,7 @@ class ClassQueues {
   void pass(std::uint64_t cost);
 
   std::vector<Queue> queues_;
-  std::array<std::uint8_t, codepoints> class_of_{};
+  std::array<std::uint8_t, markings> class_of_{};
   std::size_t packets_ = 0;
   std::uint32_t capacity_bytes_;
   Room lossless_;

@@ -44,8 +44,12 @@ std::uint8_t codepoint_of(const Packet& frame) {
              : std::uint8_t{0};
 }
 
-std::uint8_t priority_of(const Packet& frame) {
-  return class_selector(Codepoint{codepoint_of(frame)});
+void trust_tag(Packet& frame) {
+  const auto* header = wire::Cursor(frame.bytes()).take<wire::TaggedHeader>();
+  const bool is_tagged =
+      header != nullptr && header->ethernet.type.value() == wire::ethertype::vlan;
+  frame.marking = marking_of_priority(
+      is_tagged ? unsigned{header->tag.control.value()} >> wire::vlan_priority_shift : 0u);
 }
 
 std::string to_string(Codepoint codepoint) {

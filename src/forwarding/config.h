@@ -88,18 +88,23 @@ struct LearningConfig {
 // each port.
 struct TrafficClass {
   std::string name;
-  std::vector<Codepoint> codepoints;  // of its packets; none: it takes what no other class takes
-  bool strict = false;                // it goes before all that are not
-  std::uint32_t weight = 1;           // its share of the line, unless it is strict
-  std::uint64_t rate_bps = 0;         // at most, on the line; 0: as the port
-  std::uint32_t capacity_bytes = 0;   // of the port's queue; 0: an even part of what others leave
+  std::vector<Codepoint> codepoints;  // of its packets
+  // Priorities of the tags of its packets, of those that came by ports that trust tags. Without
+  // them and without codepoints it takes what no other class takes.
+  std::optional<Priorities> pcp{};
+  bool strict = false;               // it goes before all that are not
+  std::uint32_t weight = 1;          // its share of the line, unless it is strict
+  std::uint64_t rate_bps = 0;        // at most, on the line; 0: as the port
+  std::uint32_t capacity_bytes = 0;  // of the port's queue; 0: an even part of what others leave
   std::uint32_t ecn_threshold_packets = 85;  // as QueueConfig::ecn_threshold_packets
   // So many packets above the threshold, all are marked, and below that a rising part of them, as
   // by RED (Floyd and Jacobson, 1993); 0: all are marked from the threshold on.
   std::uint32_t ecn_ramp_packets = 0;
   // The class is lossless by the ports with priority flow control, where its frames are of this
-  // priority, whatever their codepoints; no value: it drops what it has no room for.
+  // priority, whatever their markings; no value: it drops what it has no room for.
   std::optional<std::uint8_t> pfc_priority{};
+
+  bool takes_the_rest() const { return codepoints.empty() && !pcp; }
 };
 
 // A range has all VLAN identifiers from the first to the last.
@@ -218,6 +223,9 @@ struct PortConfig {
   std::uint16_t mtu = 1500;  // IP bytes, without the Ethernet header
   // Frames come from a kernel of this machine, which may leave their checksums to hardware.
   bool from_kernel = true;
+  // The class of a frame that comes by this port goes by the priority of its tag, not by its
+  // codepoint.
+  bool trusts_tags = false;
   LearningConfig learning;  // of a bridged port
   VlanConfig vlan;          // of a bridged port; if no port of a bridge has any, it knows no VLANs
   QueueConfig queue;

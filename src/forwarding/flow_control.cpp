@@ -6,12 +6,12 @@
 namespace tributary::forwarding {
 
 PriorityMap priorities_of(std::span<const TrafficClass> classes) {
-  const auto places = class_by_codepoint(classes);
+  const auto places = class_by_marking(classes);
   PriorityMap priorities;
-  for (std::uint8_t codepoint = 0; codepoint < codepoints; ++codepoint) {
-    priorities[codepoint] = classes.empty()
-                                ? class_selector(Codepoint{codepoint})
-                                : classes[places[codepoint]].pfc_priority.value_or(no_priority);
+  for (std::uint8_t marking = 0; marking < markings; ++marking) {
+    priorities[marking] = classes.empty()
+                              ? priority_of_marking(marking)
+                              : classes[places[marking]].pfc_priority.value_or(no_priority);
   }
   return priorities;
 }

@@ -43,12 +43,13 @@ struct BufferLimits {
   std::uint32_t frame_bytes = 1;  // of the longest frame
 };
 
-// This is the priority of each codepoint. One that no priority has is of a class that is not
+// This is the priority of each marking. One that no priority has is of a class that is not
 // lossless.
 inline constexpr std::uint8_t no_priority = wire::priority_classes;
-using PriorityMap = std::array<std::uint8_t, codepoints>;
+using PriorityMap = std::array<std::uint8_t, markings>;
 
-// Returns the class selector of each codepoint, or what the classes say, where there are some.
+// Returns the class selector of each codepoint and the priority of each tag, or what the classes
+// say, where there are some.
 PriorityMap priorities_of(std::span<const TrafficClass> classes);
 
 // Flow control makes this of the queues of one switch.

@@ -76,7 +76,7 @@ class FlowGate {
  private:
   static constexpr std::size_t none = wire::priority_classes;
 
-  std::size_t priority(const Packet& frame) const { return priorities_[codepoint_of(frame)]; }
+  std::size_t priority(const Packet& frame) const { return priorities_[marking_of(frame)]; }
   bool is_guarded(const Packet& frame) const {
     return frame.ingress < guarded_.size() && guarded_[frame.ingress].has(class_of(frame));
   }

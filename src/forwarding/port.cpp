@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "forwarding/port.h"
 
+#include "forwarding/codepoint.h"
 #include "forwarding/flow_plan.h"
 
 namespace tributary::forwarding {
@@ -10,8 +11,18 @@ Port::Port(const PortConfig& config, QueueGauge* gauge)
       impair_out_(config.impair_out),
       queue_(config.queue),
       gauge_(gauge),
-      from_kernel_(config.from_kernel) {
+      from_kernel_(config.from_kernel),
+      trusts_tags_(config.trusts_tags) {
   publish_queue(config);
+}
+
+PacketList Port::with_markings(PacketList burst) {
+  PacketList marked;
+  while (auto frame = burst.pop()) {
+    trust_tag(*frame);
+    marked.push(std::move(frame));
+  }
+  return marked;
 }
 
 void Port::pass_in(PacketList burst, Time now, PacketList& ready) {
@@ -113,6 +124,7 @@ void Port::reconfigure(const PortConfig& config) {
   impair_in_.configure(config.impair_in);
   impair_out_.configure(config.impair_out);
   queue_.configure(config.queue);
+  trusts_tags_ = config.trusts_tags;
   publish_queue(config);
 }
 

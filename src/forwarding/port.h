@@ -39,6 +39,9 @@ class Port {
     }
     counters_.rx_packets += burst.size();
     counters_.rx_bytes += bytes;
+    if (trusts_tags_) [[unlikely]] {
+      burst = with_markings(std::move(burst));
+    }
     if (impair_in_.active()) {
       pass_in(std::move(burst), now, ready);
     } else {
@@ -93,7 +96,8 @@ class Port {
     return flow_ != nullptr ? std::min(earliest, flow_->deadline()) : earliest;
   }
 
-  // Puts rate, capacity, threshold and impairments of `config` in force; packets that wait stay.
+  // Puts rate, capacity, threshold, trust and impairments of `config` in force; packets that wait
+  // stay.
   void reconfigure(const PortConfig& config);
   // Everything that waits returns to its pool, and nobody counts it.
   void clear();
@@ -107,6 +111,7 @@ class Port {
   bool paused() const { return queue_.stopped(); }
 
  private:
+  static PacketList with_markings(PacketList burst);
   void pass_in(PacketList burst, Time now, PacketList& ready);
   void pass_out(PacketPtr packet, Time now);
   void enqueue_all(PacketList frames, Time now);
@@ -125,6 +130,7 @@ class Port {
   std::unique_ptr<PortFlow> flow_;  // null: the switch has no flow control
   PortCounters counters_;
   bool from_kernel_;
+  bool trusts_tags_;
   bool up_ = true;
 };
 

@@ -21,16 +21,21 @@ std::uint32_t even_part(std::span<const TrafficClass> classes, std::uint32_t cap
 
 }  // namespace
 
-std::array<std::uint8_t, codepoints> class_by_codepoint(std::span<const TrafficClass> classes) {
-  std::array<std::uint8_t, codepoints> places{};
+std::array<std::uint8_t, markings> class_by_marking(std::span<const TrafficClass> classes) {
+  std::array<std::uint8_t, markings> places{};
   for (std::size_t place = 0; place < classes.size(); ++place) {
-    if (classes[place].codepoints.empty()) {
+    if (classes[place].takes_the_rest()) {
       places.fill(static_cast<std::uint8_t>(place));
     }
   }
   for (std::size_t place = 0; place < classes.size(); ++place) {
     for (const auto codepoint : classes[place].codepoints) {
       places[codepoint.value] = static_cast<std::uint8_t>(place);
+    }
+    for (std::size_t priority = 0; priority < wire::priority_classes; ++priority) {
+      if (classes[place].pcp && classes[place].pcp->has(priority)) {
+        places[marking_of_priority(priority)] = static_cast<std::uint8_t>(place);
+      }
     }
   }
   return places;

@@ -10,9 +10,9 @@
 
 namespace tributary::forwarding {
 
-// Returns the place of each codepoint's class in `classes`, which are not empty, and of which one
-// has no codepoints.
-std::array<std::uint8_t, codepoints> class_by_codepoint(std::span<const TrafficClass> classes);
+// Returns the place of each marking's class in `classes`, which are not empty, and of which one
+// takes the rest.
+std::array<std::uint8_t, markings> class_by_marking(std::span<const TrafficClass> classes);
 
 // Returns the part of a port's queue that one of its classes has, whether it is configured or an
 // even share.

@@ -41,11 +41,12 @@ class PacketPool {
     packet->driver_tag = 0;
     packet->vlan = 0;
     packet->over_ipv6 = false;
+    packet->marking = 0;
     return PacketPtr(packet);
   }
 
-  // Returns a copy with the same frame, ports, VLAN and version of IP, or null when the store is
-  // exhausted.
+  // Returns a copy with the same frame, ports, VLAN, version of IP and marking, or null when the
+  // store is exhausted.
   PacketPtr clone(const Packet& original) {
     auto copy = allocate();
     if (!copy || copy->capacity < original.offset + original.length) {
@@ -57,6 +58,7 @@ class PacketPool {
     copy->egress = original.egress;
     copy->vlan = original.vlan;
     copy->over_ipv6 = original.over_ipv6;
+    copy->marking = original.marking;
     std::memcpy(copy->data(), original.data(), original.length);
     return copy;
   }
@@ -79,6 +81,7 @@ class PacketPool {
     packet->ingress = body.ingress;
     packet->vlan = body.vlan;
     packet->over_ipv6 = body.over_ipv6;
+    packet->marking = body.marking;
     packet->body = &body;
     std::memcpy(packet->data(), bytes.data(), bytes.size());
     return packet;

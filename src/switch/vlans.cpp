@@ -77,13 +77,14 @@ void Vlans::put_into(Packet& frame, std::uint16_t vid) {
   frame.vlan = with_priority(forwarding::priority_of(frame), vid);
 }
 
-// Behind two tags nobody sees the codepoint, and the queue takes it for 0.
+// Behind two tags nobody sees the codepoint, and the queue takes it for 0. A tag that was trusted
+// is known all the same.
 std::uint16_t Vlans::control_of(const Packet& frame, bool is_nested) const {
   if (!priorities_) {
     return frame.vlan;
   }
-  const auto codepoint = is_nested ? std::uint8_t{0} : forwarding::codepoint_of(frame);
-  const auto priority = (*priorities_)[codepoint];
+  const auto marking = is_nested ? frame.marking : forwarding::marking_of(frame);
+  const auto priority = (*priorities_)[marking];
   return priority == forwarding::no_priority ? frame.vlan : with_priority(priority, frame.vlan);
 }
 

@@ -2,6 +2,8 @@
 """Traffic classes: who gets how much of a line, and what each class counts."""
 
 import contextlib
+import pathlib
+import sys
 import time
 import unittest
 
@@ -12,6 +14,8 @@ CS1_TOS = 8 << 2
 CLASSES = ('switch.class=[{name="bulk", dscp="cs1", weight=3}, {name="sums", dscp="cs4"}, '
            '{name="rest"}]')
 LINE = ("--set", "switch.port.rate=20Mbit", "--set", CLASSES)
+FRAMES = pathlib.Path(__file__).resolve().parent / "tagged_frames.py"
+TOLD_BY_TAGS = 'switch.class=[{name="tagged", pcp="3,4"}, {name="bulk", dscp="cs1", pcp="7"}, {name="rest"}]'
 
 
 class Classes(unittest.TestCase):
@@ -69,6 +73,29 @@ class Classes(unittest.TestCase):
         self.assertEqual(support.wrong(document), 0)
         self.assertGreater(after["sums"] - before["sums"], 300)
         self.assertEqual(after["bulk"], before["bulk"])
+        lab.assert_balanced(self)
+
+    def test_frames_have_the_class_of_their_tags_by_ports_that_trust_them(self):
+        # Frames leave without their tags, to hosts in the VLAN of the port.
+        lab = self.lab("--set", "switch.port.rate=20Mbit", "--set", "switch.port.vlan=10", "--set",
+                       "switch.bridge_vlan=10", "--set", TOLD_BY_TAGS, "--set", "switch.port.trust=pcp")
+        self.assertEqual({row["trust"] for row in lab.rows("port")}, {"pcp"})
+        self.assertEqual({row["class"]: (row["dscp"], row["pcp"]) for row in lab.rows("class")},
+                         {"tagged": (None, [3, 4]), "bulk": (["cs1"], [7]), "rest": (None, None)})
+        before = self.counts(lab, "tx_packets_total")
+        for tag, name in (("3/0", "tagged"), ("4/0", "tagged"), ("7/0", "bulk")):
+            sent = lab.exec("h2", sys.executable, FRAMES, "send", "eth0", "mark", tag)
+            self.assertEqual(sent.returncode, 0, sent.stderr)
+            before[name] += 1
+            support.until(lambda name=name: self.counts(lab, "tx_packets_total")[name] == before[name],
+                          what=f"a frame with the tag {tag} in the class {name}")
+        # A codepoint counts for nothing there: without a tag the priority is 0.
+        ping = lab.exec("h2", "ping", "-c", "5", "-i", "0.2", "-Q", str(CS1_TOS), "10.0.0.1")
+        self.assertEqual(ping.returncode, 0, ping.stdout)
+        after = self.counts(lab, "tx_packets_total")
+        self.assertEqual({name: after[name] for name in ("tagged", "bulk")},
+                         {name: before[name] for name in ("tagged", "bulk")})
+        self.assertGreaterEqual(after["rest"] - before["rest"], 5)
         lab.assert_balanced(self)
 
     def test_classes_come_and_go_with_a_reload(self):

@@ -46,6 +46,16 @@ constexpr test::Damage damaged_classes[] = {
     {"weight_of_a_strict_one", "\"strict\"", "\"strict\"\nweight = 2", 14, 10,
      "`weight` of a class that is \"strict\"", "leave one"},
     {"service_unknown", "\"strict\"", "\"first\"", 13, 11, "`first` is no value", "\"weighted\""},
+    {"pcp_unknown", "\"ef\"", "\"ef\"\npcp = \"8\"", 13, 7, "`8` is no list of priorities",
+     "\"3,4\""},
+    {"pcp_twice", "weight = 4", "pcp = \"3\"\n[[switch.class]]\nname = \"more\"\npcp = \"4,3\"", 21,
+     7, "priority 3 was given", "one class"},
+    {"pcp_that_no_port_trusts", "weight = 4", "pcp = \"3\"", 18, 7,
+     "`pcp`, but no port of the switch", "trust = \"pcp\""},
+    {"trust_without_pcp", "tap = \"tap0\"", "tap = \"tap0\"\ntrust = \"pcp\"", 8, 9,
+     "no class of the switch has `pcp`", "write `pcp`"},
+    {"trust_unknown", "tap = \"tap0\"", "tap = \"tap0\"\ntrust = \"cos\"", 8, 9,
+     "`cos` is no value", "\"pcp\""},
     {"queues_above_that_of_the_port", "\"32KiB\"", "\"63KiB\"", 9, 9, "less than its classes need",
      "larger `queue`"},
     {"pause", "tap = \"tap0\"", "tap = \"tap0\"\nflow_control = \"pause\"", 8, 16,
@@ -99,6 +109,49 @@ TEST(ConfigClass, OneIsLosslessWherePortsHavePriorityFlowControl) {
       parse_config(test::replaced(text, "pfc_priority = 3", "pfc_priority = 4"), "n");
   ASSERT_TRUE(other) << to_string(other.error());
   EXPECT_FALSE(needs_restart(diff(*config, *other)));
+}
+
+constexpr std::string_view with_trust = "tap = \"tap0\"\nflow_control = \"pfc\"\ntrust = \"pcp\"";
+
+std::string told_by_tags(std::string_view pcp) {
+  return test::replaced(
+      test::replaced(test::replaced(good_classes, "tap = \"tap0\"", with_trust), "64KiB", "8MiB"),
+      "queue = \"32KiB\"", "queue = \"2MiB\"\npfc_priority = 3\npcp = " + std::string(pcp));
+}
+
+TEST(ConfigClass, OneIsToldByTheTagsOfPortsThatTrustThem) {
+  const auto config = parse_config(told_by_tags("\"3\""), "test.toml");
+  ASSERT_TRUE(config) << to_string(config.error());
+  const auto& with = config->switches[0].config;
+  EXPECT_TRUE(with.ports[0].trusts_tags);
+  EXPECT_EQ(with.classes[1].pcp, forwarding::Priorities{0x08});
+  EXPECT_FALSE(with.classes[0].pcp);
+  const auto without =
+      parse_config(test::replaced(test::replaced(told_by_tags("\"3\""), "trust = \"pcp\"", ""),
+                                  "pcp = \"3\"", ""),
+                   "n");
+  ASSERT_TRUE(without) << to_string(without.error());
+  const auto changes = diff(*without, *config);
+  EXPECT_EQ(changes.size(), 2u);
+  EXPECT_FALSE(needs_restart(changes));
+}
+
+TEST(ConfigClass, ALosslessOneHasThePriorityOfItsTags) {
+  for (const auto* pcp : {"\"4\"", "\"3,4\""}) {
+    const auto loaded = parse_config(told_by_tags(pcp), "test.toml");
+    ASSERT_FALSE(loaded);
+    EXPECT_NE(to_string(loaded.error()).find("write pcp = \"3\""), std::string::npos)
+        << to_string(loaded.error());
+  }
+}
+
+TEST(ConfigClass, TrustOfTagsNeedsNoClassesWherePrioritiesAreLossless) {
+  const auto alone = good_classes.substr(0, good_classes.find("[[switch.class]]"));
+  const auto lossless =
+      test::replaced(test::replaced(alone, "tap = \"tap0\"", with_trust), "64KiB", "8MiB");
+  const auto config = parse_config(lossless, "test.toml");
+  EXPECT_TRUE(config) << to_string(config.error());
+  EXPECT_FALSE(parse_config(test::replaced(lossless, "flow_control = \"pfc\"", ""), "n"));
 }
 
 TEST(ConfigClass, ALosslessOneNeedsRoomForWhatIsOnTheWay) {

@@ -23,6 +23,7 @@ TEST_F(CtlTest, thresholds_in_force_are_shown) {
   one.port = "h1";
   one.name = "roce";
   one.settings.codepoints = {{24}, {26}};
+  one.settings.pcp = forwarding::Priorities{0x18};
   one.settings.weight = 3;
   one.settings.capacity_bytes = 320 << 10;
   one.settings.ecn_threshold_packets = 60;
@@ -36,11 +37,12 @@ TEST_F(CtlTest, thresholds_in_force_are_shown) {
                             "priority_xon_bytes": 20000})"));
   const auto ports = run("port").output;
   for (const char* words :
-       {"XOFF", "XON", "HEADROOM", "PRIORITIES", "147 KiB", "76.2 KiB", "3,4"}) {
+       {"XOFF", "XON", "HEADROOM", "PRIORITIES", "147 KiB", "76.2 KiB", "3,4", "TRUST", "dscp"}) {
     EXPECT_NE(ports.find(words), std::string::npos) << words << " in " << ports;
   }
   const auto row = json::parse(run("-j class").output)[0];
   EXPECT_EQ(row["dscp"], json::parse(R"(["cs3", "af31"])"));
+  EXPECT_EQ(row["pcp"], json::parse("[3, 4]"));
   EXPECT_EQ(row["service"], "weighted");
   EXPECT_EQ(row["weight"], 3);
   EXPECT_EQ(row["queue_capacity_bytes"], 320 << 10);
@@ -49,7 +51,7 @@ TEST_F(CtlTest, thresholds_in_force_are_shown) {
   EXPECT_EQ(row["pfc_priority"], 3);
   const auto classes = run("class").output;
   for (const char* words :
-       {"DSCP", "cs3,af31", "weighted", "ECN-THRESHOLD", "PRIORITY", "320 KiB"}) {
+       {"DSCP", "cs3,af31", "PCP", "3,4", "weighted", "ECN-THRESHOLD", "PRIORITY", "320 KiB"}) {
     EXPECT_NE(classes.find(words), std::string::npos) << words << " in " << classes;
   }
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -63,6 +64,28 @@ class ClassQueuesTest : public testing::Test {
   static constexpr std::uint32_t capacity = 4 << 20;
   HeapPacketPool pool_{8192, 1600};
 };
+
+TEST_F(ClassQueuesTest, AFrameWhoseTagIsTrustedIsOfTheClassOfItsPriority) {
+  auto tagged = class_of("tagged", {});
+  tagged.pcp = Priorities{0x08};
+  ClassQueues queues(std::vector{class_of("bulk", {{bulk}}), tagged, class_of("rest", {})},
+                     capacity);
+  const auto put = [&](std::size_t priority) {
+    auto packet = frame(bulk);
+    packet->marking = marking_of_priority(priority);
+    EXPECT_EQ(queues.enqueue(std::move(packet), start), ClassQueues::Verdict::taken);
+  };
+  fill(queues, bulk, 1);
+  put(3);
+  put(3);
+  put(1);
+  std::vector<std::uint64_t> waiting;
+  for (const auto& row : queues.rows()) {
+    waiting.push_back(row.packets);
+  }
+  EXPECT_EQ(waiting, (std::vector<std::uint64_t>{1, 2, 1}));
+  queues.take_all().clear();
+}
 
 TEST_F(ClassQueuesTest, WeightsShareTheLineByBytes) {
   ClassQueues queues(std::vector{class_of("bulk", {{bulk}}, 3), class_of("rest", {})}, capacity);
@@ -453,6 +476,26 @@ TEST_F(LosslessClassTest, IsTheOnlyOneThatItsPriorityStops) {
   EXPECT_LE(queue_.deadline(), start);
   EXPECT_EQ(drain(start + 10ms), (std::vector<int>{bulk, roce, also_roce}));
   EXPECT_EQ(queue_.bytes(), 0u);
+}
+
+TEST_F(LosslessClassTest, IsStoppedByThePriorityOfTagsThatAreTrusted) {
+  for (auto& port : ports_) {
+    port.queue.classes[0].pcp = Priorities{0x08};
+  }
+  auto config = ports_[0].queue;
+  config.rate_bps = 0;
+  queue_.configure(config);
+  queue_.guard(buffers_, 0, plan());
+  for (const auto& [codepoint, priority] : {std::pair{bulk, 3}, {roce, 5}}) {
+    auto packet = frame(codepoint);
+    packet->ingress = guarded;
+    packet->marking = marking_of_priority(static_cast<std::size_t>(priority));
+    queue_.enqueue(std::move(packet), start);
+  }
+  EXPECT_EQ(buffers_[guarded].bytes(), 1000u) << "of what a neighbour can be asked to hold back";
+  stop(0x08, start + 10ms);
+  EXPECT_EQ(drain(start), std::vector<int>{roce}) << "its tag is of the other class";
+  EXPECT_EQ(drain(start + 10ms), std::vector<int>{bulk});
 }
 
 TEST_F(LosslessClassTest, StopsWithAllOthersAtAPause) {

@@ -77,5 +77,51 @@ TEST_F(CodepointOf, IsNoneOfWhatIsNotIpOrTruncated) {
   }
 }
 
+// Tests what the class of a frame goes by where its port trusts tags.
+class MarkingOf : public CodepointOf {
+ protected:
+  static std::uint8_t trusted(PacketPtr packet) {
+    trust_tag(*packet);
+    return marking_of(*packet);
+  }
+  static constexpr unsigned tag = 3u << wire::vlan_priority_shift | 0x1000 | 10;  // and DEI
+};
+
+TEST_F(MarkingOf, IsTheCodepointUnlessTheTagIsTrusted) {
+  const auto packet = test::tagged(of_ipv4(cs7), tag);
+  EXPECT_EQ(marking_of(*packet), cs7);
+  trust_tag(*packet);
+  EXPECT_EQ(marking_of(*packet), marking_of_priority(3));
+  EXPECT_EQ(priority_of(*packet), 3);
+}
+
+TEST_F(MarkingOf, IsThePriorityOfTheTagOfWhateverItTags) {
+  EXPECT_EQ(trusted(test::tagged(of_ipv6(cs7), tag)), marking_of_priority(3));
+  EXPECT_EQ(trusted(test::tagged(of_arp(), 7u << wire::vlan_priority_shift)),
+            marking_of_priority(7));
+  EXPECT_EQ(trusted(test::tagged(test::tagged(of_ipv4(cs7), 5u << wire::vlan_priority_shift), tag)),
+            marking_of_priority(3))
+      << "of the outer one";
+}
+
+TEST_F(MarkingOf, IsPriorityZeroWithoutATag) {
+  EXPECT_EQ(trusted(of_ipv4(cs7)), marking_of_priority(0));
+  auto truncated = test::tagged(of_ipv4(cs7), tag);
+  truncated->length = 17;
+  EXPECT_EQ(trusted(std::move(truncated)), marking_of_priority(0));
+}
+
+TEST_F(MarkingOf, StaysWhenTheTagIsTakenOffAndInCopies) {
+  auto packet = test::tagged(of_ipv4(cs7), tag);
+  trust_tag(*packet);
+  packet->narrow_to(4, packet->length - 4);
+  EXPECT_EQ(priority_of(*packet), 3);
+  EXPECT_EQ(priority_of(*pool_.clone(*packet)), 3);
+  auto& body = *packet.release();
+  pool_.share(body, 1);
+  EXPECT_EQ(priority_of(*pool_.allocate_in_front_of(body, {})), 3);
+  EXPECT_EQ(pool_.allocate()->marking, 0) << "of the same memory, for another frame";
+}
+
 }  // namespace
 }  // namespace tributary::forwarding

@@ -140,6 +140,23 @@ TEST(FlowPlan, AsksForSilenceAgainBeforeItEnds) {
   }
 }
 
+TEST(FlowPlan, PrioritiesOfTagsAreTheirOwnOrThoseOfTheirClasses) {
+  auto port = lossless_port();
+  port.flow.mode = FlowControl::pfc;
+  const auto alone = plan_flow_control(std::vector(1, port)).priorities;
+  EXPECT_EQ(alone[26], 3);
+  EXPECT_EQ(alone[marking_of_priority(3)], 3);
+  EXPECT_EQ(alone[marking_of_priority(7)], 7);
+  TrafficClass roce;
+  roce.pcp = Priorities{0x08};
+  roce.pfc_priority = 3;
+  port.queue.classes = {roce, TrafficClass{}};
+  const auto classed = plan_flow_control(std::vector(1, port)).priorities;
+  EXPECT_EQ(classed[marking_of_priority(3)], 3);
+  EXPECT_EQ(classed[marking_of_priority(7)], no_priority);
+  EXPECT_EQ(classed[26], no_priority) << "its class has no codepoints";
+}
+
 TEST(FlowPlan, DividesThePartOfLosslessClasses) {
   auto port = lossless_port();
   port.flow.mode = FlowControl::pfc;

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "forwarding/codepoint.h"
 #include "forwarding/flow_plan.h"
 #include "support/frames.h"
 #include "unit/forwarding/start.h"
@@ -53,6 +54,23 @@ TEST_F(PortTest, CountsBothDirections) {
   EXPECT_EQ(counters.tx_packets, 1u);
   EXPECT_EQ(counters.tx_bytes, 142u);
   EXPECT_EQ(counters.rx_unfinished_checksums, 0u);
+}
+
+TEST_F(PortTest, TrustsTagsIfItIsToldSo) {
+  PortConfig config;
+  Port port(config);
+  const auto arrived = [&] {
+    PacketList ready;
+    port.arrive(PacketList(test::tagged(frame(), 5u << wire::vlan_priority_shift)), start, ready);
+    return priority_of(*ready.pop());
+  };
+  EXPECT_EQ(arrived(), 0) << "its codepoint";
+  config.trusts_tags = true;
+  port.reconfigure(config);
+  EXPECT_EQ(arrived(), 5);
+  config.trusts_tags = false;
+  port.reconfigure(config);
+  EXPECT_EQ(arrived(), 0);
 }
 
 // Tests the number of frames that may pass.

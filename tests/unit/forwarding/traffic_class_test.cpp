@@ -13,14 +13,28 @@ TrafficClass named(std::string name, std::vector<Codepoint> codepoints = {}) {
   return made;
 }
 
-TEST(ClassByCodepoint, IsTheOneThatNamesItOrTheOneForTheRest) {
+TEST(ClassByMarking, IsTheOneThatNamesItOrTheOneForTheRest) {
   const std::vector classes{named("bulk", {{8}, {10}}), named("rest"), named("voice", {{46}})};
-  const auto places = class_by_codepoint(classes);
+  const auto places = class_by_marking(classes);
   EXPECT_EQ(places[8], 0);
   EXPECT_EQ(places[10], 0);
   EXPECT_EQ(places[46], 2);
   EXPECT_EQ(places[0], 1);
   EXPECT_EQ(places[63], 1);
+  EXPECT_EQ(places[marking_of_priority(1)], 1) << "no tag says anything";
+}
+
+TEST(ClassByMarking, GoesByPrioritiesOfTagsBesideCodepoints) {
+  std::vector classes{named("rest"), named("roce", {{26}}), named("tagged")};
+  classes[1].pcp = Priorities{0x08};
+  classes[2].pcp = Priorities{0x81};
+  const auto places = class_by_marking(classes);
+  EXPECT_EQ(places[26], 1);
+  EXPECT_EQ(places[marking_of_priority(3)], 1);
+  EXPECT_EQ(places[marking_of_priority(0)], 2);
+  EXPECT_EQ(places[marking_of_priority(7)], 2);
+  EXPECT_EQ(places[marking_of_priority(4)], 0);
+  EXPECT_EQ(places[0], 0) << "a class that has priorities only takes no codepoint";
 }
 
 TEST(ClassCapacity, IsWhatIsSaidOrAnEvenPartOfTheRest) {

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "forwarding/codepoint.h"
 #include "protocols/canary/engine/config.h"
 #include "support/canary_packets.h"
 #include "switch/owners.h"
@@ -138,6 +139,31 @@ TEST(Vlans, TagsHaveThePriorityOfALosslessClass) {
   EXPECT_EQ(sent(bench.send(trunk, tagged(marked(8), priority(3) | 20))),
             (Exits{{access_20, no_tag}, {native, priority(3) | 20}}))
       << "of a class that is not lossless";
+}
+
+TEST(Vlans, TagsThatWereTrustedSayWhetherAClassIsLossless) {
+  auto config = four_ports();
+  config.classes = {{.name = "storage",
+                     .codepoints = {{26}},
+                     .pcp = forwarding::Priorities{0x10},
+                     .pfc_priority = 4},
+                    {.name = "rest"}};
+  SwitchBench bench(config);
+  const auto trusted = [&](unsigned control) {
+    auto frame = between(bench, 1, 9);
+    ip_of(*frame).tos = 26 << 2;
+    frame = tagged(std::move(frame), control);
+    forwarding::trust_tag(*frame);
+    return frame;
+  };
+  for (const auto number : {4u, 5u}) {
+    EXPECT_EQ(sent(bench.send(access_20, trusted(priority(number)))),
+              (Exits{{trunk, priority(number) | 20}, {native, priority(number) | 20}}))
+        << "its codepoint is that of the lossless class";
+  }
+  EXPECT_EQ(sent(bench.send(trunk, tagged(trusted(priority(4)), 20))),
+            (Exits{{native, priority(4) | 20}}))
+      << "the class is known behind two tags";
 }
 
 TEST(Vlans, PortsTakeNoFramesOfVlansThatTheyDoNotCarry) {
