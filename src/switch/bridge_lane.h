@@ -34,9 +34,9 @@ class BridgeLane {
   template <bool has_vlans>
   bool expects(const Packet& packet, const UsualHeaders& headers, Ticket& ticket) const {
     const auto& ethernet = headers.ethernet;
+    const auto type = has_vlans ? ethernet.type.value() : headers.carried_type();
     if (ethernet.destination.is_group() || ethernet.source.is_group() ||
-        ethernet.type.value() == wire::ethertype::arp ||
-        ethernet.type.value() == wire::ethertype::mac_control) {
+        type == wire::ethertype::arp || type == wire::ethertype::mac_control) {
       return false;
     }
     const auto vid = vid_of<has_vlans>(packet);

@@ -32,6 +32,17 @@ Classifier::Classifier(const engine::Settings& on) {
   }
 }
 
+// IPv6 may be for an engine that knows it by what its addresses embed.
+bool Classifier::may_claim_tagged(wire::Bytes frame) const {
+  const auto* headers = wire::Cursor(frame).take<TaggedUsualHeaders>();
+  if (headers == nullptr) {
+    return true;
+  }
+  const auto type = headers->link.tag.type.value();
+  return type == wire::ethertype::ipv4 ? may_claim_ipv4(headers->ipv4, headers->udp)
+                                       : type == wire::ethertype::ipv6 || by_ethertype(type) != 0;
+}
+
 void Classifier::claim_ethertype(std::uint16_t number, Rows rows) {
   const auto known = std::ranges::find(ethertypes_, number, &EtherType::number);
   if (known == ethertypes_.end()) {

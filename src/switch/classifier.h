@@ -39,18 +39,16 @@ class Classifier {
     return 0;
   }
 
-  // Looks at a frame that nobody has parsed, and returns false if surely no protocol claims it.
-  // (IPv4 is claimed by ports only, and what a priority tag hides may be of any type.)
-  bool may_claim(const UsualHeaders& headers) const {
+  // Looks at a frame that nobody has parsed and that begins with `headers`, and returns false if
+  // surely no protocol claims it. (IPv4 is claimed by ports only.)
+  bool may_claim(const UsualHeaders& headers, wire::Bytes frame) const {
     if (!claims_any_) {
       return false;
     }
     if (const auto type = headers.ethernet.type.value(); type != wire::ethertype::ipv4) {
-      return by_ethertype(type) != 0 || headers.has_priority_tag();
+      return by_ethertype(type) != 0 || (headers.has_priority_tag() && may_claim_tagged(frame));
     }
-    return !headers.is_ipv4_without_options() ||
-           (headers.ipv4.protocol == wire::ip_protocol::udp &&
-            by_udp_port_[headers.udp.destination_port.value()] != 0);
+    return may_claim_ipv4(headers.ipv4, headers.udp);
   }
 
  private:
@@ -70,6 +68,14 @@ class Classifier {
     }
     return 0;
   }
+
+  bool may_claim_ipv4(const wire::Ipv4Header& ip, const wire::UdpHeader& udp) const {
+    return ip.version_ihl != wire::Ipv4Header{}.version_ihl ||
+           (ip.protocol == wire::ip_protocol::udp &&
+            by_udp_port_[udp.destination_port.value()] != 0);
+  }
+  // Says the same of a frame with a priority tag.
+  bool may_claim_tagged(wire::Bytes frame) const;
 
   void claim_ethertype(std::uint16_t number, Rows rows);
 

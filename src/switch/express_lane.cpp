@@ -9,7 +9,7 @@ namespace tributary::switching {
 template <bool has_vlans>
 bool ExpressLane::look_at(const Packet& packet, Ticket& ticket) const {
   const auto* headers = wire::Cursor(packet.bytes()).take<UsualHeaders>();
-  if (headers == nullptr || classifier_.may_claim(*headers) ||
+  if (headers == nullptr || classifier_.may_claim(*headers, packet.bytes()) ||
       packet.ingress >= interfaces_.count()) {
     return false;
   }

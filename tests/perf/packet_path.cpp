@@ -16,6 +16,7 @@
 #include "protocols/flare/engine/config.h"
 #include "protocols/netreduce/engine/config.h"
 #include "protocols/panama/engine/config.h"
+#include "support/frames.h"
 #include "support/roce_packets.h"
 #include "two_cores.h"
 
@@ -209,20 +210,52 @@ void count_forwarding(const char* kind, Load& load, Device& device) {
   report(kind, rounds * Device::burst);
 }
 
+constexpr std::uint32_t stations = 64;
+
+void introduce(const BridgeLoad& load, Device& device) {
+  for (std::uint32_t station = 0; station < stations; ++station) {
+    device.process(load.introduction(device.pool(), station));
+    device.settle();
+  }
+}
+
 // All ports are in `vlan`, without tags; 0: the bridge knows no VLANs.
 void count_bridge(const char* kind, std::uint16_t vlan) {
-  constexpr std::uint32_t stations = 64;
   BridgeLoad load(8, stations);
   auto config = load.config();
   for (auto& port : config.ports) {
     port.vlan.untagged = vlan;
   }
   Device device(config, 1024);
-  for (std::uint32_t station = 0; station < stations; ++station) {
-    device.process(load.introduction(device.pool(), station));
-    device.settle();
-  }
+  introduce(load, device);
   count_forwarding(kind, load, device);
+}
+
+// The frames of a bridge without VLANs have a priority, and there is an engine.
+class PriorityTagged {
+ public:
+  explicit PriorityTagged(BridgeLoad& load) : load_(load) {}
+
+  PacketList next(PacketPool& pool, std::size_t count) {
+    PacketList frames;
+    for (auto plain = load_.next(pool, count); !plain.empty();) {
+      frames.push(test::tagged(plain.pop(), 5u << wire::vlan_priority_shift));
+    }
+    return frames;
+  }
+
+ private:
+  BridgeLoad& load_;
+};
+
+void count_priority_tagged() {
+  BridgeLoad load(8, stations);
+  auto config = load.config();
+  config.protocols.emplace<canary::CanaryConfig>();
+  Device device(config, 1024);
+  introduce(load, device);
+  PriorityTagged tagged(load);
+  count_forwarding("bridge-priority-tagged-beside-an-engine", tagged, device);
 }
 
 void count_router(const char* kind, RouterLoad::Way way) {
@@ -262,6 +295,7 @@ int main() {
   count_partial_sums();
   count_bridge("bridge", 0);
   count_bridge("bridge-in-a-vlan", 10);
+  count_priority_tagged();
   count_router("router-station", RouterLoad::Way::stations);
   count_router("router-route", RouterLoad::Way::routes);
   count_beside_engines();

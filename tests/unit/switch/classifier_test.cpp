@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "switch/classifier.h"
 
+#include <utility>
+
 #include <gtest/gtest.h>
 
 #include "protocols/canary/engine/config.h"
@@ -98,18 +100,67 @@ TEST(Classifier, MayClaimWhatItClaimsAndLittleElse) {
     for (unsigned port = 0; port <= 0xffff; ++port) {
       headers.udp.destination_port = static_cast<std::uint16_t>(port);
       const bool known = port == wire::roce_udp_port && (set & 4u) != 0;  // asks for more
-      ASSERT_EQ(classifier.may_claim(headers), known || classifier.claim_on(frame) != 0);
+      ASSERT_EQ(classifier.may_claim(headers, packet->bytes()),
+                known || classifier.claim_on(frame) != 0);
     }
     headers.ipv4.version_ihl = 0x46;
-    EXPECT_EQ(classifier.may_claim(headers), set != 0) << "the port is somewhere else";
+    EXPECT_EQ(classifier.may_claim(headers, packet->bytes()), set != 0)
+        << "the port is somewhere else";
     headers.ipv4.version_ihl = 0x45;
     headers.ipv4.protocol = wire::ip_protocol::tcp;
-    EXPECT_FALSE(classifier.may_claim(headers));
+    EXPECT_FALSE(classifier.may_claim(headers, packet->bytes()));
     headers.ipv4.protocol = wire::ip_protocol::udp;
     headers.ethernet.type = wire::ethertype::canary;
-    EXPECT_EQ(classifier.may_claim(headers), (set & 1u) != 0);
+    EXPECT_EQ(classifier.may_claim(headers, packet->bytes()), (set & 1u) != 0);
     headers.ethernet.type = wire::ethertype::ipv4;
   }
+}
+
+// Tests the look behind a priority tag: what surely is for no engine has a short way.
+class ClassifierBehindTags : public testing::Test {
+ protected:
+  ClassifierBehindTags() {
+    frame_ = tagged(datagram(pool_), 5u << wire::vlan_priority_shift);
+    headers_ = reinterpret_cast<switching::TaggedUsualHeaders*>(frame_->data());
+  }
+  bool may_claim(unsigned set) const {
+    const switching::Classifier classifier(settings_of(set));
+    return classifier.may_claim(*reinterpret_cast<switching::UsualHeaders*>(frame_->data()),
+                                frame_->bytes());
+  }
+
+  HeapPacketPool pool_{1, 512};
+  PacketPtr frame_;
+  switching::TaggedUsualHeaders* headers_;
+};
+
+TEST_F(ClassifierBehindTags, MayClaimWhatItWouldClaimWithoutTheTag) {
+  for (unsigned set = 0; set < sets; ++set) {
+    headers_->udp.destination_port = 6;
+    EXPECT_FALSE(may_claim(set));
+    headers_->udp.destination_port = 17000;
+    EXPECT_EQ(may_claim(set), (set & 1u) != 0);
+    headers_->ipv4.protocol = wire::ip_protocol::tcp;
+    EXPECT_FALSE(may_claim(set));
+    headers_->ipv4.protocol = wire::ip_protocol::udp;
+  }
+}
+
+TEST_F(ClassifierBehindTags, MayClaimWhatItCannotTell) {
+  headers_->udp.destination_port = 6;
+  headers_->ipv4.version_ihl = 0x46;
+  EXPECT_TRUE(may_claim(1)) << "the port is somewhere else";
+  headers_->ipv4.version_ihl = 0x45;
+  for (const auto& [type, is_known] : {std::pair{wire::ethertype::ipv6, true},
+                                       {wire::ethertype::canary, true},
+                                       {wire::ethertype::arp, false}}) {
+    headers_->link.tag.type = type;
+    EXPECT_EQ(may_claim(1), is_known) << type;
+    EXPECT_FALSE(may_claim(0)) << type;
+  }
+  headers_->link.tag.type = wire::ethertype::ipv4;
+  frame_->length = sizeof *headers_ - 1;
+  EXPECT_TRUE(may_claim(1)) << "it is cut";
 }
 
 TEST(Classifier, NamesTheRow) {

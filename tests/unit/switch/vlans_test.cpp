@@ -118,6 +118,26 @@ TEST(Vlans, APriorityTagIsOfThePortsVlanAndKeepsItsPriority) {
   EXPECT_EQ(bench.drops(DropReason::vlan_untagged), 1u) << "the trunk has no VLAN for it";
 }
 
+TEST(Vlans, ABridgeWithoutVlansHearsArpBehindPriorityTags) {
+  for (const bool express : {true, false}) {
+    auto config = without_vlans(four_ports());
+    config.express_lane = express;
+    SwitchBench bench(config);
+    const auto arp = [&](std::uint8_t from, std::uint8_t to, Ip target) {
+      return make_arp(bench.pool, wire::ArpHeader::request,
+                      {mac(from), mac(to), Ip(10, 0, 0, 1), target});
+    };
+    bench.send(1, arp(1, 0xff, own_ip));
+    bench.send(2, between(bench, 2, 9));
+    bench.send(1, between(bench, 3, 9));
+    EXPECT_EQ(sent(bench.send(1, tagged(arp(3, 2, Ip(10, 0, 0, 2)), priority(5)))),
+              (Exits{{2, priority(5)}}));
+    const auto known = bench.device().arp(bench.now);
+    ASSERT_EQ(known.size(), 1u);
+    EXPECT_EQ(known[0].mac, mac(3)) << "the host has another card now";
+  }
+}
+
 // A neighbour that goes by tags stops the class by the priority that it sees.
 TEST(Vlans, TagsHaveThePriorityOfALosslessClass) {
   auto config = four_ports();
