@@ -18,42 +18,47 @@ def address(host: str, number: int = 9) -> str:
     return f"{PREFIX}{HOSTS[host]}.{number}"
 
 
+def give_addresses(lab: support.Lab, host: str, *commands: str) -> None:
+    """Takes the addresses of IPv4 off, and carries out the commands of ip -6."""
+    made = lab.exec(host, "sh", "-ec", "".join((
+        "for f in /proc/sys/net/ipv6/conf/*/disable_ipv6; do echo 0 > $f; done;",
+        "ip -4 addr flush scope global;", *(f"ip -6 {command};" for command in commands))))
+    assert made.returncode == 0, made.stdout + made.stderr
+
+
+def run_ranks(case, addresses: dict[str, str], *options, environment: tuple[str, ...] = (),
+              collective: str = "allreduce") -> dict:
+    """The JSON document of rank 0; all must succeed. `addresses` are by host, in the order of the ranks."""
+    record = case.lab.directory / "record.json"
+    first = next(iter(addresses.values()))
+    ranks = []
+    for rank, (host, own) in enumerate(addresses.items()):
+        variables = ("env", f"RANK={rank}", f"WORLD_SIZE={len(addresses)}", f"MASTER_ADDR={first}",
+                     "MASTER_PORT=29500", f"TRIBUTARY_LOCAL_ADDRESS={own}", "TRIBUTARY_LOG=info", *environment)
+        command = case.lab.command(
+            host, *variables, support.BUILD / "apps/tributary-bench/tributary-bench", collective,
+            "--deadline", str(support.PATIENCE_S), *(("--record", record) if rank == 0 else ()), *options)
+        ranks.append(subprocess.Popen([str(word) for word in command], text=True, stdin=subprocess.DEVNULL,
+                                      stdout=subprocess.DEVNULL, stderr=subprocess.PIPE))
+        case.addCleanup(ranks[-1].kill)
+    for rank in ranks:
+        _, said = rank.communicate(timeout=2 * support.PATIENCE_S)
+        case.assertEqual(rank.returncode, 0, said)
+    return json.loads(record.read_text())
+
+
 class Ipv6Sums(unittest.TestCase):
     def setUp(self):
         self.lab = support.Lab(str(HERE / "ipv6_sums" / "lab.toml"), name="ipv6-sums").__enter__()
         self.addCleanup(self.lab.__exit__)
         for host in HOSTS:
-            made = self.lab.exec(host, "sh", "-ec", "".join((
-                "for f in all eth0; do echo 0 > /proc/sys/net/ipv6/conf/$f/disable_ipv6; done;",
-                "ip -4 addr flush dev eth0;",
-                f"ip -6 addr add {address(host)}/120 dev eth0 nodad;",
-                f"ip -6 route add default via {address(host, 1)}")))
-            self.assertEqual(made.returncode, 0, made.stdout + made.stderr)
+            give_addresses(self.lab, host, f"addr add {address(host)}/120 dev eth0 nodad",
+                           f"route add default via {address(host, 1)}")
         for host in HOSTS:
             self.lab.await_path(host, address("a" if host != "a" else "d"))
 
-    def run_ranks(self, *options, environment: tuple[str, ...] = (),
-                  collective: str = "allreduce", hosts: tuple[str, ...] = tuple(HOSTS)) -> dict:
-        """The JSON document of rank 0; all must succeed."""
-        record = self.lab.directory / "record.json"
-        ranks = []
-        for rank, host in enumerate(hosts):
-            variables = ("env", f"RANK={rank}", f"WORLD_SIZE={len(hosts)}",
-                         f"MASTER_ADDR={address('a')}", "MASTER_PORT=29500",
-                         f"TRIBUTARY_LOCAL_ADDRESS={address(host)}", "TRIBUTARY_LOG=info",
-                         *environment)
-            command = self.lab.command(
-                host, *variables, support.BUILD / "apps/tributary-bench/tributary-bench", collective,
-                "--deadline", str(support.PATIENCE_S), *(("--record", record) if rank == 0 else ()),
-                *options)
-            ranks.append(subprocess.Popen([str(word) for word in command], text=True,
-                                          stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                                          stderr=subprocess.PIPE))
-            self.addCleanup(ranks[-1].kill)
-        for rank in ranks:
-            _, said = rank.communicate(timeout=2 * support.PATIENCE_S)
-            self.assertEqual(rank.returncode, 0, said)
-        return json.loads(record.read_text())
+    def run_ranks(self, *options, hosts: tuple[str, ...] = tuple(HOSTS), **how) -> dict:
+        return run_ranks(self, {host: address(host) for host in hosts}, *options, **how)
 
     def assert_trees_had_results(self, job: int) -> None:
         results = {row["switch"]: row["state"]["results_total"] for row in self.lab.rows("tree")
@@ -165,6 +170,59 @@ class Ipv6Sums(unittest.TestCase):
         document = self.run_ranks("-b", "4K", "-e", "256K", "-f", "8", "-n", "1",
                                   environment=("TRIBUTARY_ALGORITHM=ring",))
         self.assertEqual(support.wrong(document), 0)
+
+
+class Ipv6Cube(unittest.TestCase):
+    """Hosts with an interface on each of two switches, none of which has an address of IPv4 in use."""
+
+    HOSTS = ("h0", "h1", "h2", "h3")
+
+    @staticmethod
+    def address(host: str, interface: int) -> str:
+        return f"{PREFIX}10.1.{interface}.{int(host[1]) + 1}"
+
+    @classmethod
+    def setUpClass(cls):
+        cls.lab = support.Lab(str(HERE / "ipv6_cube" / "lab.toml"), name="ipv6-cube").__enter__()
+        cls.addClassCleanup(cls.lab.__exit__)
+        for host in cls.HOSTS:
+            give_addresses(cls.lab, host, *(f"addr add {cls.address(host, interface)}/120 dev eth{interface} nodad"
+                                            for interface in (0, 1)))
+        for host in cls.HOSTS[1:]:
+            for interface in (0, 1):
+                cls.lab.await_path(host, cls.address("h0", interface))
+
+    def reduce(self, algorithm: str, interfaces: str) -> dict:
+        document = run_ranks(self, {host: self.address(host, 0) for host in self.HOSTS}, "-d", "f32,i64", "-b", "1M",
+                             "-e", "1M", "-n", "1", "-w", "0",
+                             environment=(f"TRIBUTARY_ALGORITHM={algorithm}", f"TRIBUTARY_INTERFACES={interfaces}"))
+        self.assertEqual(support.wrong(document), 0)
+        self.assertEqual({row["algorithm"] for row in document["rows"]}, {algorithm})
+        return document
+
+    def test_hosts_add_up_over_all_interfaces(self):
+        for algorithm in ("bcube", "mesh"):
+            with self.subTest(algorithm=algorithm):
+                figures = self.reduce(algorithm, "eth0,eth1")["statistics"]
+                for interface in (0, 1):
+                    self.assertGreater(figures[f"interface_{interface}_bytes_sent"], 1 << 20)
+
+    def test_switches_add_up_on_every_interface(self):
+        for algorithm in ("bcube-switches", "mesh-switches"):
+            with self.subTest(algorithm=algorithm):
+                support.assert_switches_reduce(self, self.reduce(algorithm, "eth0,eth1"))
+        self.assertEqual({row["switch"] for row in self.lab.rows("job")}, {"zero", "one"})
+        self.lab.assert_balanced(self)
+
+    def test_an_interface_without_such_an_address_is_named(self):
+        for given, said in (("eth0,lo", f"no interface 'lo' of this host has an address in {PREFIX}/96"),
+                            ("eth0,127.0.0.1", "have addresses of different versions of IP")):
+            done = self.lab.exec("h0", "env", "RANK=0", "WORLD_SIZE=2", f"MASTER_ADDR={self.address('h0', 0)}",
+                                 "MASTER_PORT=29500", "TRIBUTARY_ALGORITHM=mesh", f"TRIBUTARY_INTERFACES={given}",
+                                 support.BUILD / "apps/tributary-bench/tributary-bench", "allreduce",
+                                 "--deadline", "5")
+            self.assertNotEqual(done.returncode, 0)
+            self.assertIn(said, done.stderr)
 
 
 if __name__ == "__main__":

@@ -195,7 +195,7 @@ class CubePreparation final : public Preparation {
 
 Result<std::unique_ptr<Preparation>> prepare_cube(const CommunicatorOptions& options,
                                                   const Place& place) {
-  return open_interfaces(interfaces_of(options), place.address)
+  return open_interfaces(interfaces_of(options), place.ip())
       .map([&](std::vector<CubeInterface> interfaces) -> std::unique_ptr<Preparation> {
         return std::make_unique<CubePreparation>(options, std::move(interfaces), place.mtu);
       });
@@ -206,6 +206,7 @@ Result<std::unique_ptr<Preparation>> prepare_cube(const CommunicatorOptions& opt
 constexpr HostProtocol cube_protocol{.name = "cube",
                                      .algorithms = known_as,
                                      .parameters = cube_parameters,
+                                     .over_ipv6 = true,
                                      .check = check_cube,
                                      .prepare = prepare_cube};
 

@@ -17,7 +17,8 @@
 namespace tributary::host {
 namespace {
 
-// The interfaces of a rank in its hello; those that it does not have are 0.
+// The interfaces of a rank in its hello; those that it does not have are 0. Over IPv6, addresses
+// are the lower 32 bits of theirs.
 struct [[gnu::packed]] Ends {
   struct [[gnu::packed]] End {
     wire::Ipv4Address address;
@@ -28,33 +29,41 @@ struct [[gnu::packed]] Ends {
 };
 static_assert(sizeof(Ends) == sizeof(RendezvousEnd));
 
-Result<CubeInterface> open(const std::string& name, wire::Ipv4Address address) {
-  return listen_on({address, 0}).map([&](Listener listener) {
-    return CubeInterface{name, address, std::move(listener)};
+Result<CubeInterface> open(const std::string& name, const wire::IpAddress& address) {
+  return listen_on(Endpoint::at(address, 0)).map([&](Listener listener) {
+    return CubeInterface{name, std::move(listener)};
   });
 }
 
-Result<CubeInterface> open_given(const std::string& text) {
-  if (const auto address = parse_address(text)) {
-    return interface_of(*address).and_then(
-        [&](const Interface& found) { return open(found.name, *address); });
+Result<CubeInterface> open_given(const std::string& text, const wire::IpAddress& own) {
+  const auto prefix = Endpoint::at(own, 0).prefix;
+  const auto address = parse_ip_address(text);
+  if (!address) {
+    return address_of_interface(text, prefix).and_then([&](const wire::IpAddress& found) {
+      return open(text, found);
+    });
   }
-  return address_of_interface(text).and_then(
-      [&](wire::Ipv4Address address) { return open(text, address); });
+  if (Endpoint::at(*address, 0).prefix != prefix) {
+    return invalid("the interface " + text + " and this rank, " + to_string(own) +
+                   ", have addresses of different versions of IP, or of IPv6 with different upper "
+                   "96 bits: give all interfaces of all ranks addresses of one kind");
+  }
+  return interface_of(*address).and_then(
+      [&](const Interface& found) { return open(found.name, *address); });
 }
 
 }  // namespace
 
 Result<std::vector<CubeInterface>> open_interfaces(const std::vector<std::string>& given,
-                                                   wire::Ipv4Address address) {
+                                                   const wire::IpAddress& own) {
   std::vector<CubeInterface> interfaces;
-  const auto texts = given.empty() ? std::vector{to_string(address)} : given;
+  const auto texts = given.empty() ? std::vector{to_string(own)} : given;
   for (const auto& text : texts) {
-    auto opened = open_given(text);
+    auto opened = open_given(text, own);
     if (!opened) {
       return fail(opened.error().code, opened.error().message + " (TRIBUTARY_INTERFACES)");
     }
-    if (std::ranges::find(interfaces, opened->address, &CubeInterface::address) !=
+    if (std::ranges::find(interfaces, opened->address(), &CubeInterface::address) !=
         interfaces.end()) {
       return invalid("interface " + text_of(*opened) + " is given twice (TRIBUTARY_INTERFACES)");
     }
@@ -64,7 +73,7 @@ Result<std::vector<CubeInterface>> open_interfaces(const std::vector<std::string
 }
 
 std::string text_of(const CubeInterface& interface) {
-  return interface.name + " (" + to_string(interface.address) + ")";
+  return interface.name + " (" + to_string(interface.address()) + ")";
 }
 
 bool is_running(const CubeInterface& interface) {
@@ -82,7 +91,8 @@ bool is_running(const CubeInterface& interface) {
 RendezvousEnd end_of(const std::vector<CubeInterface>& interfaces) {
   Ends ends{};
   for (std::size_t i = 0; i < interfaces.size(); ++i) {
-    ends.of[i] = {interfaces[i].address, wire::be16{interfaces[i].listener.local.port}};
+    const auto& local = interfaces[i].listener.local;
+    ends.of[i] = {local.address, wire::be16{local.port}};
   }
   RendezvousEnd end{};
   std::memcpy(end.data(), &ends, sizeof ends);
@@ -91,13 +101,14 @@ RendezvousEnd end_of(const std::vector<CubeInterface>& interfaces) {
 
 Result<std::vector<std::vector<Endpoint>>> endpoints_of(const Meeting& meeting) {
   std::vector<std::vector<Endpoint>> all;
+  const auto& prefix = meeting.job.self().prefix;
   for (std::uint32_t rank = 0; rank < meeting.ends.size(); ++rank) {
     Ends ends;
     std::memcpy(&ends, meeting.ends[rank].data(), sizeof ends);
     auto& own = all.emplace_back();
     for (const auto& end : ends.of) {
       if (end.port.value() != 0) {
-        own.push_back({end.address, end.port.value()});
+        own.push_back({end.address, end.port.value(), prefix});
       }
     }
     if (own.size() != all.front().size()) {

@@ -10,21 +10,23 @@
 #include "host/rendezvous/messages.h"
 #include "host/rendezvous/rendezvous.h"
 #include "host/transport/tcp.h"
-#include "wire/ipv4.h"
+#include "wire/ip_address.h"
 
 namespace tributary::host {
 
 // One of the interfaces over which this rank spreads vectors.
 struct CubeInterface {
   std::string name;
-  wire::Ipv4Address address;
-  Listener listener;  // for lower ranks on its network
+  Listener listener;  // for lower ranks on its network, at the interface's address
+
+  wire::IpAddress address() const { return listener.local.ip(); }
 };
 
 // Opens interfaces by their names or addresses, in the order that is given; all of them listen. If
-// none is given, opens that of `address`.
+// none is given, opens that of `own`, the rank's address. Over IPv6 all have the prefix of that, as
+// others know them by the lower 32 bits.
 Result<std::vector<CubeInterface>> open_interfaces(const std::vector<std::string>& given,
-                                                   wire::Ipv4Address address);
+                                                   const wire::IpAddress& own);
 
 // Names the interface: "eth1 (10.1.0.4)".
 std::string text_of(const CubeInterface& interface);

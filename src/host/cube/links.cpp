@@ -44,7 +44,7 @@ Error unreachable(const CubeEnds& ends, const CubeLink& link, const std::string&
 
 Result<void> call(const CubeEnds& ends, CubeLink& link, Time until) {
   const auto interface = link.to.interface;
-  auto made = connect_until(link.remote, ends.interfaces[interface].address, until)
+  auto made = connect_until(link.remote, ends.interfaces[interface].address(), until)
                   .and_then([&](FileDescriptor fd) {
                     const auto greeting = greeting_of(ends, ends.job.rank, interface);
                     link.fd = std::move(fd);
@@ -80,7 +80,7 @@ std::string CubeEnds::here(std::uint32_t interface) const {
 }
 
 std::string CubeEnds::there(const CubeLink& link) {
-  return rank_text(link.to.rank) + " (" + to_string(link.remote.address) + ")";
+  return rank_text(link.to.rank) + " (" + to_string(link.remote.ip()) + ")";
 }
 
 Result<std::vector<CubeLink>> connect_links(const CubeEnds& ends, Time until) {

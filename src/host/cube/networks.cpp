@@ -37,7 +37,7 @@ CommunicatorOptions CubeNetworks::options_of(std::uint32_t interface) {
   options.rank = layout_.place(interface);
   options.world_size = static_cast<std::uint32_t>(group.size());
   options.rendezvous = to_string(all_[group.front()][interface]);
-  options.local_address = to_string(interfaces_[interface].address);
+  options.local_address = to_string(interfaces_[interface].address());
   options.local_world_size = 1;
   options.job = 0;  // groups are jobs of their own
   options.algorithm = default_protocol().name;

@@ -254,4 +254,23 @@ Result<wire::Ipv4Address> address_of_interface(const std::string& name) {
   });
 }
 
+Result<wire::IpAddress> address_of_interface(const std::string& name,
+                                             const std::optional<wire::EmbeddingPrefix>& prefix) {
+  if (!prefix) {
+    return address_of_interface(name).map([](auto found) { return wire::IpAddress(found); });
+  }
+  const auto wanted = first_address_that([&](const ifaddrs& entry, const wire::IpAddress& address) {
+    return entry.ifa_name == name && !address.is_v4() &&
+           wire::EmbeddingPrefix::of(address) == *prefix;
+  });
+  return wanted.and_then([&](const auto& found) -> Result<wire::IpAddress> {
+    if (found) {
+      return found->address;
+    }
+    return fail(Error::Code::invalid_argument, "no interface '" + name +
+                                                   "' of this host has an address in " +
+                                                   to_string(prefix->embed({})) + "/96");
+  });
+}
+
 }  // namespace tributary::host

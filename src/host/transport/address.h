@@ -4,11 +4,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <netinet/in.h>
+#include <optional>
 #include <string>
 #include <sys/socket.h>
 
 #include "host/error.h"
 #include "host/job.h"
+#include "wire/embedding_prefix.h"
 #include "wire/ip_address.h"
 #include "wire/ipv4.h"
 
@@ -48,6 +50,9 @@ Result<Interface> interface_of(const wire::IpAddress& local);
 // Returns an IPv4 address of the interface of that name. Without a name, it is the first interface
 // that is up and not loopback; the address is 127.0.0.1 if there is none.
 Result<wire::Ipv4Address> address_of_interface(const std::string& name);
+// Returns its address of IPv6 with that prefix, if one is given, or else one of IPv4.
+Result<wire::IpAddress> address_of_interface(const std::string& name,
+                                             const std::optional<wire::EmbeddingPrefix>& prefix);
 
 // "what: Reason" with errno's text.
 std::string errno_text(const std::string& what);

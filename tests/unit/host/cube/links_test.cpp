@@ -97,7 +97,8 @@ TEST(CubeAttempts, AConnectionOfTheLastOneIsNotTakenForThis) {
   for (std::uint32_t rank = 0; rank < 2; ++rank) {
     jobs[rank].rank = rank;
     jobs[rank].peers.resize(2);
-    auto opened = open_interfaces({"127.1.0." + std::to_string(rank + 1)}, {});
+    auto opened =
+        open_interfaces({"127.1.0." + std::to_string(rank + 1)}, wire::Ipv4Address(127, 1, 0, 1));
     ASSERT_TRUE(opened) << opened.error().message;
     all.push_back({opened->front().listener.local});
     interfaces.push_back(std::move(*opened));
