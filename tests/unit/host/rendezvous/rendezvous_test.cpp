@@ -22,7 +22,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-RendezvousHello hello_of(std::uint32_t rank, std::uint32_t world_size) {
+RendezvousHello hello_from(std::uint32_t rank, std::uint32_t world_size) {
   RendezvousHello hello;
   hello.rank = rank;
   hello.world_size = world_size;
@@ -38,45 +38,45 @@ RendezvousHello hello_of(std::uint32_t rank, std::uint32_t world_size) {
 
 // Returns rank 0's complaint about a table of rank 0, rank 1 and `hello`.
 std::string complaint(const RendezvousHello& hello) {
-  RendezvousTable table(hello_of(0, 3));
-  EXPECT_FALSE(table.add(hello_of(1, 3)));
+  RendezvousTable table(hello_from(0, 3));
+  EXPECT_FALSE(table.add(hello_from(1, 3)));
   return table.add(hello).value_or("");
 }
 
 TEST(RendezvousTable, NamesEveryDisagreement) {
-  EXPECT_EQ(complaint(hello_of(2, 3)), "");
-  EXPECT_NE(complaint(hello_of(1, 3)).find("rank 1 came twice"), std::string::npos);
-  EXPECT_NE(complaint(hello_of(2, 4)).find("world size 4, rank 0 with 3"), std::string::npos);
-  EXPECT_NE(complaint(hello_of(3, 3)).find("rank 3 does not exist"), std::string::npos);
-  auto hello = hello_of(2, 3);
+  EXPECT_EQ(complaint(hello_from(2, 3)), "");
+  EXPECT_NE(complaint(hello_from(1, 3)).find("rank 1 came twice"), std::string::npos);
+  EXPECT_NE(complaint(hello_from(2, 4)).find("world size 4, rank 0 with 3"), std::string::npos);
+  EXPECT_NE(complaint(hello_from(3, 3)).find("rank 3 does not exist"), std::string::npos);
+  auto hello = hello_from(2, 3);
   hello.version = rendezvous_version + 1;
   EXPECT_NE(complaint(hello).find("speaks version " + std::to_string(rendezvous_version + 1)),
             std::string::npos);
-  hello = hello_of(2, 3);
+  hello = hello_from(2, 3);
   hello.encapsulation = wire::Encapsulation::ethernet;
   EXPECT_NE(complaint(hello).find("encapsulation"), std::string::npos);
-  hello = hello_of(2, 3);
+  hello = hello_from(2, 3);
   hello.job = 5;
   EXPECT_NE(complaint(hello).find("started with job 5, rank 0 with 0"), std::string::npos);
-  hello = hello_of(2, 3);
+  hello = hello_from(2, 3);
   hello.fallback = 1;
   EXPECT_NE(complaint(hello).find("fallback"), std::string::npos);
-  hello = hello_of(2, 3);
+  hello = hello_from(2, 3);
   hello.reproducible = 1;
   EXPECT_EQ(complaint(hello),
             "rank 2 asks for reproducible sums, rank 0 does not: give all ranks the same "
             "TRIBUTARY_REPRODUCIBLE");
-  hello = hello_of(2, 3);
+  hello = hello_from(2, 3);
   hello.never_doubles = 1;
   EXPECT_EQ(complaint(hello), "rank 2 and rank 0 differ in TRIBUTARY_DOUBLING (on or off)");
-  hello = hello_of(2, 3);
+  hello = hello_from(2, 3);
   hello.over_ipv6 = 1;
   EXPECT_NE(complaint(hello).find("rank 2 has an address of IPv6, rank 0 one of IPv4"),
             std::string::npos);
-  hello = hello_of(2, 3);
+  hello = hello_from(2, 3);
   hello.algorithm = rendezvous_name("panama");
   EXPECT_NE(complaint(hello).find("algorithm"), std::string::npos);
-  hello = hello_of(2, 3);
+  hello = hello_from(2, 3);
   hello.protocol = rendezvous_name("canary");
   EXPECT_EQ(complaint(hello),
             "rank 2 is going to try canary, rank 0 netreduce: give all ranks the same parameters "
@@ -85,35 +85,35 @@ TEST(RendezvousTable, NamesEveryDisagreement) {
   hello.protocol = rendezvous_name("\x1b[2Jowned");
   EXPECT_NE(complaint(hello).find("rank 2 is going to try another protocol, rank 0 netreduce"),
             std::string::npos);
-  hello = hello_of(2, 3);
+  hello = hello_from(2, 3);
   hello.settings[0] = 1;
   EXPECT_EQ(complaint(hello), "rank 2 was started with TRIBUTARY_NETREDUCE_RING 1, rank 0 with 0");
-  hello = hello_of(2, 3);
+  hello = hello_from(2, 3);
   hello.settings[3] = 4096;
   EXPECT_EQ(complaint(hello),
             "rank 2 was started with TRIBUTARY_NETREDUCE_MTU 4096, rank 0 with 0");
   for (const std::uint32_t bytes : {0u, 31u, 1409u, 0xffffffffu, 0xffffffe0u}) {
-    hello = hello_of(2, 3);
+    hello = hello_from(2, 3);
     hello.payload_bytes = bytes;
     EXPECT_NE(complaint(hello).find("impossible"), std::string::npos) << bytes;
   }
-  hello = hello_of(2, 3);
+  hello = hello_from(2, 3);
   hello.window = 0;
   EXPECT_NE(complaint(hello).find("impossible"), std::string::npos);
 }
 
 TEST(RendezvousTable, ListsAreNamedWithoutTheirChecksums) {
-  auto host = hello_of(0, 2);
+  auto host = hello_from(0, 2);
   host.protocol = rendezvous_name("panama");
-  auto hello = hello_of(1, 2);
+  auto hello = hello_from(1, 2);
   hello.protocol = host.protocol;
   hello.settings[0] = 0x12345678;
   EXPECT_EQ(RendezvousTable(host).add(hello), "rank 1 and rank 0 differ in TRIBUTARY_TREES");
 }
 
 TEST(RendezvousTable, SaysWhoIsMissing) {
-  RendezvousTable table(hello_of(0, 5));
-  table.add(hello_of(3, 5));
+  RendezvousTable table(hello_from(0, 5));
+  table.add(hello_from(3, 5));
   EXPECT_EQ(table.missing(), "1, 2, 4");
   table.remove(3);
   EXPECT_EQ(table.missing(), "1, 2, 3, 4");
@@ -121,8 +121,8 @@ TEST(RendezvousTable, SaysWhoIsMissing) {
 }
 
 TEST(RendezvousTable, AgreesOnTheSmallest) {
-  RendezvousTable table(hello_of(0, 2));
-  auto hello = hello_of(1, 2);
+  RendezvousTable table(hello_from(0, 2));
+  auto hello = hello_from(1, 2);
   hello.payload_bytes = 960;
   hello.window = 16;
   table.add(hello);
@@ -140,15 +140,15 @@ TEST(RendezvousTable, AgreesOnTheSmallest) {
 }
 
 TEST(RendezvousTable, NonsenseFromRank0IsRefused) {
-  RendezvousTable table(hello_of(0, 2));
-  table.add(hello_of(1, 2));
+  RendezvousTable table(hello_from(0, 2));
+  table.add(hello_from(1, 2));
   auto bytes = table.agreement(77, {5});
   const auto body = wire::MutableBytes(bytes).subspan(sizeof(RendezvousReply));
-  EXPECT_FALSE(parse_agreement(body.first(body.size() - 1), hello_of(1, 2)));
-  EXPECT_FALSE(parse_agreement({}, hello_of(1, 2)));
-  EXPECT_FALSE(parse_agreement(body, hello_of(1, 3)));
+  EXPECT_FALSE(parse_agreement(body.first(body.size() - 1), hello_from(1, 2)));
+  EXPECT_FALSE(parse_agreement({}, hello_from(1, 2)));
+  EXPECT_FALSE(parse_agreement(body, hello_from(1, 3)));
   reinterpret_cast<RendezvousAgreement*>(body.data())->payload_bytes = 1 << 20;
-  EXPECT_FALSE(parse_agreement(body, hello_of(1, 2)));
+  EXPECT_FALSE(parse_agreement(body, hello_from(1, 2)));
 }
 
 Endpoint free_place() {
@@ -191,7 +191,7 @@ std::vector<Result<Meeting>> meet_all(const std::vector<RendezvousHello>& hellos
 }
 
 TEST(Rendezvous, AllLearnTheSame) {
-  const auto meetings = meet_all({hello_of(0, 3), hello_of(1, 3), hello_of(2, 3)}, 5s);
+  const auto meetings = meet_all({hello_from(0, 3), hello_from(1, 3), hello_from(2, 3)}, 5s);
   for (const auto& meeting : meetings) {
     ASSERT_TRUE(meeting) << meeting.error().message;
     EXPECT_EQ(meeting->job.id, meetings[0]->job.id);
@@ -201,7 +201,7 @@ TEST(Rendezvous, AllLearnTheSame) {
 }
 
 TEST(Rendezvous, AChosenJobIsKept) {
-  auto hellos = std::vector{hello_of(0, 2), hello_of(1, 2)};
+  auto hellos = std::vector{hello_from(0, 2), hello_from(1, 2)};
   for (auto& hello : hellos) {
     hello.job = 7;
   }
@@ -212,7 +212,7 @@ TEST(Rendezvous, AChosenJobIsKept) {
 }
 
 TEST(Rendezvous, AllLearnOfADisagreement) {
-  const auto meetings = meet_all({hello_of(0, 2), hello_of(1, 3)}, 5s);
+  const auto meetings = meet_all({hello_from(0, 2), hello_from(1, 3)}, 5s);
   for (const auto& meeting : meetings) {
     ASSERT_FALSE(meeting);
     EXPECT_EQ(meeting.error().code, Error::Code::rendezvous);
@@ -222,7 +222,7 @@ TEST(Rendezvous, AllLearnOfADisagreement) {
 }
 
 TEST(Rendezvous, AllLearnWhoDidNotCome) {
-  const auto meetings = meet_all({hello_of(0, 3), hello_of(1, 3)}, 300ms);
+  const auto meetings = meet_all({hello_from(0, 3), hello_from(1, 3)}, 300ms);
   ASSERT_FALSE(meetings[0]);
   EXPECT_NE(meetings[0].error().message.find("rank 2 of 3 did not come"), std::string::npos)
       << meetings[0].error().message;
@@ -232,7 +232,7 @@ TEST(Rendezvous, AllLearnWhoDidNotCome) {
 
 TEST(Rendezvous, WithoutRank0EndsByTheDeadline) {
   const auto before = Clock::now();
-  const auto meeting = meet(free_place(), hello_of(1, 2), {}, before + 200ms);
+  const auto meeting = meet(free_place(), hello_from(1, 2), {}, before + 200ms);
   ASSERT_FALSE(meeting);
   EXPECT_NE(meeting.error().message.find("rank 0 does not listen"), std::string::npos)
       << meeting.error().message;
@@ -245,11 +245,11 @@ TEST(Rendezvous, ARankThatHearsNothingComesAgain) {
   ASSERT_TRUE(listener);
   const auto place = listener->local;
   Result<Meeting> guest;
-  std::jthread thread([&] { guest = meet_fully(place, hello_of(1, 2), {}, until); });
+  std::jthread thread([&] { guest = meet_fully(place, hello_from(1, 2), {}, until); });
   // As where a reset was lost: to the rank this one is connected, and nobody has it.
   const auto unheard = accept_until(*listener, until);
   ASSERT_TRUE(unheard);
-  auto host = meet(place, hello_of(0, 2), {}, until, std::move(*listener));
+  auto host = meet(place, hello_from(0, 2), {}, until, std::move(*listener));
   ASSERT_TRUE(host) << host.error().message;
   EXPECT_TRUE((*host)->conclude({}, until));
   thread.join();
@@ -257,7 +257,7 @@ TEST(Rendezvous, ARankThatHearsNothingComesAgain) {
 }
 
 TEST(Rendezvous, StrangersAreIgnored) {
-  const auto meetings = meet_all({hello_of(0, 2), hello_of(1, 2)}, 5s, [](Endpoint place) {
+  const auto meetings = meet_all({hello_from(0, 2), hello_from(1, 2)}, 5s, [](Endpoint place) {
     for (const std::size_t length : {0u, 5u, 32u, 100u}) {
       auto stranger = connect_until(place, {}, Clock::now() + 200ms);
       if (stranger) {
@@ -283,7 +283,7 @@ TEST(Rendezvous, IdleStrangersAreTurnedAway) {
   const auto place = free_place();
   const auto until = Clock::now() + 10s;
   Result<Meeting> host;
-  std::jthread thread([&] { host = meet_fully(place, hello_of(0, 2), {}, until); });
+  std::jthread thread([&] { host = meet_fully(place, hello_from(0, 2), {}, until); });
   std::vector<FileDescriptor> strangers;
   for (int i = 0; i < 400; ++i) {
     auto stranger = connect_until(place, {}, until);
@@ -293,7 +293,7 @@ TEST(Rendezvous, IdleStrangersAreTurnedAway) {
   for (int i = 0; i < 100; ++i) {  // the first ones made room
     EXPECT_TRUE(is_closed_by(strangers[static_cast<std::size_t>(i)], until));
   }
-  const auto guest = meet_fully(place, hello_of(1, 2), {}, until);
+  const auto guest = meet_fully(place, hello_from(1, 2), {}, until);
   EXPECT_TRUE(guest) << guest.error().message;
   thread.join();
   EXPECT_TRUE(host) << host.error().message;
@@ -322,7 +322,7 @@ constexpr auto at_once = 10s;  // far below any deadline here
 
 TEST(RendezvousWithASecret, AllLearnTheSameAndTheKeyIsNotOnTheWire) {
   const auto meetings =
-      meet_all({hello_of(0, 3), hello_of(1, 3), hello_of(2, 3)}, 20s, {}, {"s", "s", "s"});
+      meet_all({hello_from(0, 3), hello_from(1, 3), hello_from(2, 3)}, 20s, {}, {"s", "s", "s"});
   for (const auto& meeting : meetings) {
     ASSERT_TRUE(meeting) << meeting.error().message;
     EXPECT_EQ(meeting->job.key, meetings[0]->job.key);
@@ -337,10 +337,10 @@ TEST(RendezvousWithASecret, AStrangersGreetingEndsNothing) {
   const auto before = Clock::now();
   const std::string secret = "s";
   const auto meetings =
-      meet_all({hello_of(0, 2)}, 20s,
+      meet_all({hello_from(0, 2)}, 20s,
                [&](Endpoint place) {
-                 const auto other_world = hello_of(1, 3);
-                 Stranger(place, hello_of(1, 2));
+                 const auto other_world = hello_from(1, 3);
+                 Stranger(place, hello_from(1, 2));
                  Stranger(place, other_world);
                  // The answer of a rank with this secret to an earlier question.
                  RendezvousSession heard;
@@ -349,7 +349,7 @@ TEST(RendezvousWithASecret, AStrangersGreetingEndsNothing) {
                                                          std::as_bytes(std::span(&other_world, 1)));
                  Stranger(place, other_world, proof, heard.guest);
                  // All of them connected before the true rank.
-                 const auto met = meet_fully(place, hello_of(1, 2), secret, before + 20s);
+                 const auto met = meet_fully(place, hello_from(1, 2), secret, before + 20s);
                  EXPECT_TRUE(met) << met.error().message;
                },
                {secret});
@@ -362,9 +362,9 @@ TEST(RendezvousWithASecret, WhoHasAnotherOneIsToldAtOnceAndTheOthersWhoItWas) {
     const auto before = Clock::now();
     std::string told;
     const auto meetings =
-        meet_all({hello_of(0, 3), hello_of(1, 3)}, 1s,
+        meet_all({hello_from(0, 3), hello_from(1, 3)}, 1s,
                  [&](Endpoint place) {
-                   told = meet(place, hello_of(2, 3), other, before + 20s).error().message;
+                   told = meet(place, hello_from(2, 3), other, before + 20s).error().message;
                    EXPECT_LT(Clock::now() - before, at_once);
                  },
                  {"s", "s"});
@@ -379,7 +379,7 @@ TEST(RendezvousWithASecret, WhoHasAnotherOneIsToldAtOnceAndTheOthersWhoItWas) {
 }
 
 TEST(RendezvousWithASecret, ARank0WithoutIsNotBelieved) {
-  const auto meetings = meet_all({hello_of(0, 2), hello_of(1, 2)}, 20s, {}, {"", "s"});
+  const auto meetings = meet_all({hello_from(0, 2), hello_from(1, 2)}, 20s, {}, {"", "s"});
   ASSERT_FALSE(meetings[0]);
   EXPECT_NE(meetings[0].error().message.find("rank 1 was given a secret, rank 0 was not"),
             std::string::npos)
@@ -393,11 +393,11 @@ TEST(RendezvousWithASecret, ARank0WithoutIsNotBelieved) {
 TEST(RendezvousWithoutASecret, AStrangersGreetingFailsAllAtOnceAlsoThoseThatComeLater) {
   const auto before = Clock::now();
   Result<Meeting> last;
-  const auto meetings = meet_all({hello_of(0, 4), hello_of(1, 4)}, 20s, [&](Endpoint place) {
-    Stranger stranger(place, hello_of(2, 4));
-    EXPECT_FALSE(meet(place, hello_of(2, 4), {}, before + 20s));
-    Stranger(place, hello_of(3, 4));  // does not stand for the rank
-    last = meet_fully(place, hello_of(3, 4), {}, before + 20s);
+  const auto meetings = meet_all({hello_from(0, 4), hello_from(1, 4)}, 20s, [&](Endpoint place) {
+    Stranger stranger(place, hello_from(2, 4));
+    EXPECT_FALSE(meet(place, hello_from(2, 4), {}, before + 20s));
+    Stranger(place, hello_from(3, 4));  // does not stand for the rank
+    last = meet_fully(place, hello_from(3, 4), {}, before + 20s);
   });
   EXPECT_LT(Clock::now() - before, at_once);
   for (const auto& meeting : {meetings[0], meetings[1], last}) {
@@ -411,10 +411,10 @@ TEST(RendezvousWithoutASecret, AStrangersGreetingFailsAllAtOnceAlsoThoseThatCome
 // begun.
 TEST(RendezvousWithoutASecret, ARankInWhosePlaceAStrangerCameEndsTheMeetingAtOnce) {
   const auto before = Clock::now();
-  const auto meetings = meet_all({hello_of(0, 2)}, 20s, [&](Endpoint place) {
-    Stranger stranger(place, hello_of(1, 2));
+  const auto meetings = meet_all({hello_from(0, 2)}, 20s, [&](Endpoint place) {
+    Stranger stranger(place, hello_from(1, 2));
     ASSERT_TRUE(stranger.is_answered());
-    EXPECT_FALSE(meet(place, hello_of(1, 2), {}, before + 20s));
+    EXPECT_FALSE(meet(place, hello_from(1, 2), {}, before + 20s));
   });
   EXPECT_LT(Clock::now() - before, at_once);
   ASSERT_FALSE(meetings[0]);
@@ -425,7 +425,7 @@ constexpr std::uint16_t later = rendezvous_version + 1;
 
 // Returns rank 0's result when it received only these bytes.
 Result<Meeting> told_only(wire::Bytes bytes, const std::string& secret, Duration patience) {
-  return meet_all({hello_of(0, 2)}, patience,
+  return meet_all({hello_from(0, 2)}, patience,
                   [&](const Endpoint& place) {
                     const auto until = Clock::now() + 5s;
                     const auto fd = *connect_until(place, {}, until);
@@ -436,7 +436,7 @@ Result<Meeting> told_only(wire::Bytes bytes, const std::string& secret, Duration
 }
 
 std::vector<std::byte> old_hello(std::size_t length) {
-  RendezvousHello hello = hello_of(1, 2);
+  RendezvousHello hello = hello_from(1, 2);
   hello.version = 4;
   const auto bytes = std::as_bytes(std::span(&hello, 1));
   return {bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(length)};
@@ -464,9 +464,9 @@ TEST(RendezvousVersions, AStrangersEndsNothingWithASecretButIsNamed) {
 
 TEST(RendezvousVersions, ARankOfTheJobEndsTheMeetingAtOnceWithASecretToo) {
   const auto before = Clock::now();
-  auto other = hello_of(1, 2);
+  auto other = hello_from(1, 2);
   other.version = later;
-  const auto meetings = meet_all({hello_of(0, 2), other}, 20s, {}, {"s", "s"});
+  const auto meetings = meet_all({hello_from(0, 2), other}, 20s, {}, {"s", "s"});
   EXPECT_LT(Clock::now() - before, at_once);
   for (const auto& meeting : meetings) {
     ASSERT_FALSE(meeting);
@@ -491,7 +491,7 @@ TEST(RendezvousVersions, ARankEndsAtOnceAtARank0OfAnotherAndSaysSo) {
       EXPECT_TRUE(
           receive_all(fd.get(), std::as_writable_bytes(std::span(&heard, 1)), before + 20s));
     });
-    const auto met = meet(listener.local, hello_of(1, 2), secret, before + 20s);
+    const auto met = meet(listener.local, hello_from(1, 2), secret, before + 20s);
     host.join();
     EXPECT_LT(Clock::now() - before, at_once);
     ASSERT_FALSE(met);
@@ -511,7 +511,7 @@ std::vector<Result<void>> all_but_one(std::uint32_t failing,
   std::vector<std::jthread> threads;
   for (std::uint32_t rank = 0; rank < 3; ++rank) {
     threads.emplace_back([&, rank] {
-      auto met = *meet(place, hello_of(rank, 3), "s", until);
+      auto met = *meet(place, hello_from(rank, 3), "s", until);
       if (rank == failing) {
         fare(*met);
       } else {
@@ -560,8 +560,8 @@ TEST(Rendezvous, WhoIsNotReadyByTheDeadlineHasAName) {
   Result<Meeting> host;
   std::unique_ptr<Rendezvous> late;
   {
-    std::jthread other([&] { late = *meet(place, hello_of(1, 2), {}, Clock::now() + 5s); });
-    host = meet_fully(place, hello_of(0, 2), {}, Clock::now() + 500ms);
+    std::jthread other([&] { late = *meet(place, hello_from(1, 2), {}, Clock::now() + 5s); });
+    host = meet_fully(place, hello_from(0, 2), {}, Clock::now() + 500ms);
   }
   ASSERT_FALSE(host);
   EXPECT_NE(host.error().message.find("rank 1 did not join the ring"), std::string::npos)
