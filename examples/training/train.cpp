@@ -23,28 +23,19 @@
 #include "arguments.h"
 #include "host/training/gradient_exchange.h"
 #include "model.h"
+#include "must.h"
 
 namespace {
 
 using namespace tributary;
 using example::Layers;
+using example::must;
 using example::Point;
 using Clock = std::chrono::steady_clock;
 using Seconds = std::chrono::duration<double>;
 
 constexpr std::size_t batch = 32;
 constexpr float learning_rate = 0.15F;
-
-template <typename T>
-T must(Result<T> result) {
-  if (!result) {
-    std::cerr << result.error().message << '\n';
-    std::_Exit(1);
-  }
-  if constexpr (!std::is_void_v<T>) {
-    return std::move(*result);
-  }
-}
 
 struct Task {
   std::optional<GradientExchangeOptions> exchange;  // none: by one allreduce of all gradients

@@ -704,6 +704,27 @@ def exchanges() -> None:
             assert (every == replica.parameters).all()
 
 
+def colayers() -> None:
+    """All ranks have the same ones, though one has both gradients at once; the others have them one after the other."""
+    layers = [300_000, 300_000]
+    with tributary.Communicator() as comm:
+        sums = []
+        with tributary.GradientExchange(comm, layers, lambda layer, values, *_: sums.append(values[-1]),
+                                        regroup=3) as exchange:
+            counts = []
+            for _ in range(8):
+                exchange.enter()
+                counts.append(exchange.statistics("colayers"))
+                for layer in reversed(range(len(layers))):
+                    time.sleep(0 if comm.rank == 0 else 0.05)
+                    exchange.offer(layer, numpy.ones(layers[layer], "f4"))
+                exchange.finish()
+        assert sums == [comm.size] * 16, sums
+        assert counts[:3] == [2, 2, 2], counts
+        every = comm.allgather(numpy.array(counts, "i4"), numpy.zeros((comm.size, len(counts)), "i4"))
+        assert (every == numpy.array(counts)).all(), every
+
+
 def sketched_exchanges() -> None:
     with tributary.Communicator() as comm:
         sums = []
@@ -969,7 +990,8 @@ CASES = {function.__name__: function for function in (
     closing_is_aborted,
     a_fork_while_a_thread_waits, awaited_requests, awaited_requests_take_no_threads,
     awaited_requests_let_the_loop_end, awaited_requests_fail, other_threads_run, interrupted, a_rank_dies,
-    late_ranks_time_out, deadlines, any_of_several, handlers, sketches, gradient_hook, exchanges, sketched_exchanges,
+    late_ranks_time_out, deadlines, any_of_several, handlers, sketches, gradient_hook, exchanges, colayers,
+    sketched_exchanges,
     stale_gradients_are_dropped, other_threads_run_while_an_exchange_waits, what_applies_may_raise,
     exchange_interrupted, an_exchange_that_nobody_has_any_more, an_exchange_that_only_itself_refers_to,
     the_collector_runs_while_an_exchange_goes, the_collector_runs_while_an_exchange_comes, refused_exchanges,
@@ -978,7 +1000,8 @@ CASES = {function.__name__: function for function in (
 OF_THEIR_OWN = {"a_world_shrinks"}
 SIZES = {"types_and_operators": 3, "other_collectives": 3, "parts": 4, "named_types": 3, "handlers": 3,
          "sketches": 3, "buffers_with_finalizers": 1, "the_collector_runs_while_an_exchange_goes": 1,
-         "the_collector_runs_while_an_exchange_comes": 1, "gradient_hook": 3, "exchanges": 3}
+         "the_collector_runs_while_an_exchange_comes": 1, "gradient_hook": 3, "exchanges": 3,
+         "colayers": 3}
 
 
 class Package(ranks.Cases):

@@ -43,6 +43,17 @@ class Experiments(ExperimentCase):
         # All wait for the slowest; how far others get ahead of it without that, the machine decides.
         self.assertEqual(len(set(iterations["bsp"])), 1, iterations)
 
+    def test_colayers(self):
+        said = self.run_tool("experiment-colayers", "--models", "4x1000x1,1x1x0", "--passes", 2, "--iterations", 12,
+                             "--output", self.output)
+        self.assertIn("of the better", said)
+        samples = json.loads((self.output / "results.json").read_text())["samples"]
+        self.assertEqual([sample["model"] for sample in samples], ["4x1000x1", "1x1x0"])
+        for way in "layers", "end", "colayers":
+            self.assertEqual(len(samples[0][way]["iteration_ms"]), 2)
+            self.assertGreaterEqual(min(samples[0][way]["iteration_ms"]), 4)
+        self.assertEqual(samples[0]["layers"]["colayers"], [4, 4])
+
     def test_classes_divide_a_link_between_aggregation_and_bbr(self):
         support.require("iperf3")
         said = support.long_enough(self.share_a_link, 2)

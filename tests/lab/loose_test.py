@@ -12,6 +12,7 @@ from panama_job import job, summed
 
 WORKER = support.BUILD / "tests" / "lab" / "loose_worker"
 TRAIN = support.BUILD / "examples" / "training" / "train"
+PIPELINE = support.BUILD / "examples" / "training" / "pipeline"
 LAYER_ELEMENTS = (20_000, 1, 3_000, 70_000)  # as the worker has them
 LAYERS = len(LAYER_ELEMENTS)
 ITERATIONS = 12
@@ -36,6 +37,10 @@ class CommandLines(unittest.TestCase):
         self.assert_refused(TRAIN, "ssp 3 1s 1 1 1", "SECONDS is to be a number from 0 to 1e+06, not '1s'")
         self.assert_refused(TRAIN, "allreduce -1 1 1 1 1",
                             "STALENESS is to be a number from 0 to 1000000000, not '-1'")
+
+    def test_of_the_pipeline(self):
+        self.assert_refused(PIPELINE, "4 1000 1 9", "pipeline LAYERS ELEMENTS COMPUTE_MS ITERATIONS PASSES")
+        self.assert_refused(PIPELINE, "0 1000 1 9 1", "LAYERS is to be a number from 1 to 100000000, not '0'")
 
 
 class InALab(unittest.TestCase):
@@ -125,7 +130,8 @@ class Loose(InALab):
             did = self.train("bsp", regroup=3, TRIBUTARY_TIMELINE=str(file))
             self.assert_nothing_is_lost(did)
             # One layer has a single element: it costs less to offer it with another one.
-            self.assertLess(min(did["colayers"]), LAYERS)
+            self.assertLess(did["colayers"][0], LAYERS)
+            self.assertEqual(len(set(did["colayers"])), 1, "ranks differ, though all are together")
             events = [event for event in json.loads(file.read_text() + "{}]")
                       if event.get("ph") == "X"]
         computed = [event for event in events if event["name"] == "compute"]

@@ -346,7 +346,7 @@ typedef struct tributary_layer_sum {
  * TRIBUTARY_ABORTED. The thread that enters or closes calls it, during that. */
 typedef int (*tributary_apply_function)(void* context, const tributary_layer_sum* sum);
 
-/* Rank 0's options count, but `regroup` and those behind it are each rank's own. */
+/* Rank 0's options count, but `pause_nanoseconds` and those behind it are each rank's own. */
 typedef struct tributary_gradient_exchange_options {
   int synchrony;      /* a tributary_synchrony */
   uint32_t staleness; /* iterations: the paper's s */
@@ -355,7 +355,7 @@ typedef struct tributary_gradient_exchange_options {
   int stale;          /* a tributary_stale */
   uint32_t catch_up;  /* who begins none while the fastest begins more than so many iterations gets
                        * parameters in place of sums; 1 at least */
-  uint32_t regroup;   /* iterations after which this rank forms its colayers anew; 0: never */
+  uint32_t regroup;   /* iterations after which colayers are formed anew; 0: never */
   uint64_t pause_nanoseconds; /* for so long others may have to wait for this rank's thread */
   uint64_t stall_warning_nanoseconds; /* after so long a line names whom this rank waits for: to
                                        * tributary_options_on_notice() of its communicator */

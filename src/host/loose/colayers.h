@@ -3,72 +3,16 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <deque>
+#include <cstdint>
 #include <limits>
 #include <numeric>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include "host/loose/sum_times.h"
+
 namespace tributary::host {
-
-// A sum takes a time for itself, and a time for each of its elements.
-struct SumCost {
-  double fixed_s = 0;
-  double element_s = 0;
-};
-
-// Estimates the cost of the sums that were made last by a line: its slope is the median of those
-// between any two of them (Theil and Sen), so that a sum that was held up once does not count.
-class SumTimes {
- public:
-  void add(std::size_t elements, double seconds) {
-    sums_.push_back({static_cast<double>(elements), seconds});
-    if (sums_.size() > kept) {
-      sums_.pop_front();
-    }
-  }
-  // Where all sums were equally long, all of the time is the elements'.
-  SumCost cost() const {
-    std::vector<double> slopes;
-    std::vector<double> shares;
-    for (const auto& a : sums_) {
-      shares.push_back(a.seconds / a.elements);
-      for (const auto& b : sums_) {
-        if (a.elements < b.elements) {
-          slopes.push_back((b.seconds - a.seconds) / (b.elements - a.elements));
-        }
-      }
-    }
-    if (slopes.empty()) {
-      return {0, median(shares)};
-    }
-    const auto slope = std::max(0.0, median(slopes));
-    std::vector<double> rests;
-    for (const auto& sum : sums_) {
-      rests.push_back(sum.seconds - slope * sum.elements);
-    }
-    return {std::max(0.0, median(rests)), slope};
-  }
-
- private:
-  static constexpr std::size_t kept = 64;
-  struct Made {
-    double elements = 0;
-    double seconds = 0;
-  };
-
-  static double median(std::vector<double>& values) {
-    if (values.empty()) {
-      return 0;
-    }
-    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-    std::nth_element(values.begin(), middle, values.end());
-    return *middle;
-  }
-
-  std::deque<Made> sums_;
-};
 
 // Groups neighbouring layers, in the order in which their gradients come, so that the last sum ends
 // soonest: a group is added up when the last of its gradients is there, and the group before is
@@ -121,30 +65,58 @@ inline std::vector<std::size_t> grouped(std::span<const double> ready_s,
   return ends;
 }
 
-// Layers whose gradients a rank offers together: the paper's colayers (section 4.3.2), formed from
-// the times that its gradients take to compute and the ranks' sums take to make.
+// Returns the group of each layer, where layers are grouped in the order in which their gradients
+// come.
+inline std::vector<std::size_t> groups_of(std::span<const std::int64_t> ready_ns,
+                                          std::span<const std::size_t> elements,
+                                          const SumCost& cost) {
+  std::vector<std::size_t> order(elements.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [ready_ns](std::size_t a, std::size_t b) { return ready_ns[a] < ready_ns[b]; });
+  std::vector<double> ready_s;
+  std::vector<std::size_t> in_order;
+  for (const auto layer : order) {
+    ready_s.push_back(static_cast<double>(ready_ns[layer]) * 1e-9);
+    in_order.push_back(elements[layer]);
+  }
+  const auto ends = grouped(ready_s, in_order, cost);
+  std::vector<std::size_t> groups(elements.size());
+  for (std::size_t place = 0, group = 0; place < order.size(); ++place) {
+    group += place == ends[group] ? 1 : 0;
+    groups[order[place]] = group;
+  }
+  return groups;
+}
+
+// Layers whose gradients a rank offers together: the paper's colayers (section 4.3.2).
 class Colayers {
  public:
   // At first each layer is a colayer by itself.
-  explicit Colayers(std::vector<std::size_t> elements)
-      : elements_(std::move(elements)),
-        ready_s_(elements_.size(), 0),
-        group_(elements_.size()),
-        has_(elements_.size(), false) {
+  explicit Colayers(std::size_t layers)
+      : ready_ns_(layers, 0), group_(layers), has_(layers, false), count_(layers) {
     std::iota(group_.begin(), group_.end(), std::size_t{0});
-    count_ = elements_.size();
+    next_ = group_;
   }
 
-  void begin() { has_.assign(elements_.size(), false); }
+  void begin(std::uint64_t iteration) {
+    has_.assign(has_.size(), false);
+    if (iteration >= next_from_) {
+      group_ = next_;
+      count_ = *std::max_element(group_.begin(), group_.end()) + 1;
+    }
+  }
   bool has(std::size_t layer) const { return has_[layer]; }
   bool is_complete() const { return std::find(has_.begin(), has_.end(), false) == has_.end(); }
   std::size_t count() const { return count_; }
+  // Tells how long after begin() the gradient of each layer usually comes; 0 before the first.
+  const std::vector<std::int64_t>& ready_ns() const { return ready_ns_; }
 
   // Notes that a gradient is there, so long after begin(), and returns the layers that can be
   // offered now.
-  std::vector<std::size_t> ready(std::size_t layer, double seconds) {
+  std::vector<std::size_t> ready(std::size_t layer, std::int64_t after_ns) {
     has_[layer] = true;
-    ready_s_[layer] += (ready_s_[layer] == 0 ? 1 : fading) * (seconds - ready_s_[layer]);
+    ready_ns_[layer] += (after_ns - ready_ns_[layer]) / (ready_ns_[layer] == 0 ? 1 : fading);
     std::vector<std::size_t> together;
     for (std::size_t other = 0; other < group_.size(); ++other) {
       if (group_[other] == group_[layer]) {
@@ -157,35 +129,21 @@ class Colayers {
     return together;
   }
 
-  // Forms the colayers anew, and tells whether they are others than before. Precondition: no
-  // gradient is held back.
-  bool form(const SumCost& cost) {
-    std::vector<std::size_t> order(elements_.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::sort(order.begin(), order.end(),
-              [this](std::size_t a, std::size_t b) { return ready_s_[a] < ready_s_[b]; });
-    std::vector<double> ready_s;
-    std::vector<std::size_t> elements;
-    for (const auto layer : order) {
-      ready_s.push_back(ready_s_[layer]);
-      elements.push_back(elements_[layer]);
-    }
-    const auto before = group_;
-    const auto ends = grouped(ready_s, elements, cost);
-    for (std::size_t place = 0, group = 0; place < order.size(); ++place) {
-      group += place == ends[group] ? 1 : 0;
-      group_[order[place]] = group;
-    }
-    count_ = ends.size();
-    return group_ != before;
+  // Has the colayers be others from that iteration on: `groups` has the group of each layer, by
+  // groups_of(). Tells whether they are others than the last ones.
+  bool form(std::vector<std::size_t> groups, std::uint64_t from_iteration) {
+    std::swap(next_, groups);
+    next_from_ = from_iteration;
+    return next_ != groups;
   }
 
  private:
-  static constexpr double fading = 0.2;  // the weight of a time that is new
+  static constexpr std::int64_t fading = 5;  // a time that is new counts for one of so many
 
-  std::vector<std::size_t> elements_;  // of each layer
-  std::vector<double> ready_s_;        // from the beginning of an iteration
+  std::vector<std::int64_t> ready_ns_;  // of each layer, from the beginning of an iteration
   std::vector<std::size_t> group_;
+  std::vector<std::size_t> next_;
+  std::uint64_t next_from_ = 0;
   std::vector<bool> has_;  // in this iteration
   std::size_t count_ = 0;
 };

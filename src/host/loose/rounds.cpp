@@ -71,6 +71,10 @@ bool Rounds::is_asked() const {
                                 [](const Standing& standing) { return standing.wants; });
 }
 
+bool Rounds::is_owed() const {
+  return inside_ && std::find(own_.begin(), own_.end(), Own::offered) != own_.end();
+}
+
 std::vector<std::uint32_t> Rounds::awaited() const {
   std::vector<std::uint32_t> found;
   for (std::uint32_t rank = 0; rank < world_size_; ++rank) {
@@ -102,15 +106,17 @@ Standing Rounds::standing(bool at_rest) const {
                at_rest && is_asked(),
                closed_,
                spoken_.applied || (closed_ && at_rest),
-               std::vector<bool>(layers_)};
+               std::vector<bool>(layers_),
+               spoken_.waited_us};
   for (std::size_t layer = 0; inside_ && layer < layers_; ++layer) {
     now.offers[layer] = own_[layer] == Own::offered;
   }
   return now;
 }
 
-std::span<std::uint64_t> Rounds::speak(bool at_rest) {
+std::span<std::uint64_t> Rounds::speak(bool at_rest, std::uint32_t waited_us) {
   spoken_ = standing(at_rest);
+  spoken_.waited_us = waited_us;
   words_.write(rank_, spoken_);
   return words_.words();
 }
@@ -126,9 +132,11 @@ Result<void> Rounds::hear() {
                       "nothing else on this communicator?");
     }
   }
+  const auto latest_before = latest_;
   for (const auto& standing : now) {
     latest_ = std::max(latest_, standing.entered);
   }
+  regroups_ = rule_.regroup != 0 && latest_ / rule_.regroup > latest_before / rule_.regroup;
   if (latest_ > 0) {
     gei_.extend_to(latest_ - 1);
   }
@@ -193,6 +201,15 @@ void Rounds::judge(std::uint32_t rank) {
     inside_ = false;
     dropped_here_ = true;
   }
+}
+
+std::uint32_t Rounds::waited_us() const {
+  std::uint32_t least = 0;
+  for (const auto& standing : heard_) {
+    const auto waited = standing.waited_us;
+    least = least == 0 || (waited != 0 && waited < least) ? waited : least;
+  }
+  return least;
 }
 
 void Rounds::choose_giver() {

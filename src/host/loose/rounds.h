@@ -28,6 +28,9 @@ struct LooseRule {
   // A rank that begins no iteration while the fastest begins more than so many gets parameters in
   // place of the sums: it takes no sums while it is in an iteration, and perhaps none behind it.
   std::uint64_t catch_up = 1;
+  // Whenever the fastest rank has entered so many more iterations, ranks form their colayers anew;
+  // 0: never.
+  std::uint64_t regroup = 0;
 };
 
 // One rank's part in training steps that are synchronised loosely (section 5.3 of the gradient
@@ -67,6 +70,8 @@ class Rounds {
   bool is_asked() const;
   // This rank begins no iteration any more. In one, it leaves out what is in no sum yet.
   void close();
+  // Tells whether this rank has offered a gradient that is in no sum yet, in this iteration.
+  bool is_owed() const;
   // Returns the ranks that this one waits for, as far as it knows.
   std::vector<std::uint32_t> awaited() const;
   // Tells whether this rank has something to say that it has not said. At rest means that it waits
@@ -74,11 +79,20 @@ class Rounds {
   bool has_news(bool at_rest) const { return standing(at_rest) != spoken_; }
 
   // The following are the steps of a round, in their order. speak() returns how this rank stands,
-  // as words to be put together by "or".
-  std::span<std::uint64_t> speak(bool at_rest);
+  // as words to be put together by "or", and for how long it waited for the sums of the round
+  // before that it is in.
+  std::span<std::uint64_t> speak(bool at_rest, std::uint32_t waited_us = 0);
   // hear() reads these words once they are put together. It fails if ranks that keep to the rules
   // have no such words.
   Result<void> hear();
+  // waited_us() is the least that a rank which was in the sums of the round before waited for them:
+  // others may have waited for that rank. 0: there were none.
+  std::uint32_t waited_us() const;
+  // regroups() tells whether colayers are formed in this round. They count from the first iteration
+  // on that, as far as this round knows, no rank has entered: with BSP for all ranks at once.
+  bool regroups() const { return regroups_; }
+  bool is_together() const { return rule_.together; }
+  std::uint64_t next_iteration() const { return latest_; }
   // giver() is the rank that gives its parameters, if any does; takes() tells whether this rank
   // takes them.
   std::optional<std::uint32_t> giver() const { return giver_; }
@@ -138,6 +152,7 @@ class Rounds {
   GeiMatrix gei_;
   std::optional<std::uint32_t> giver_;
   std::vector<Sum> sums_;
+  bool regroups_ = false;
   std::uint64_t rounds_ = 0;
 };
 

@@ -19,6 +19,9 @@ struct Standing {
   bool closed = false;   // it enters no more of them
   bool applied = false;  // it has closed, and every sum so far is in its parameters
   std::vector<bool> offers;  // of each layer, whether it has a gradient for a sum
+  // So long it waited for the sums of the round before that its gradients are in; 0: there
+  // were none.
+  std::uint32_t waited_us = 0;
 
   bool is_inside() const { return entered > finished; }
   bool operator==(const Standing&) const = default;
@@ -40,7 +43,8 @@ class StandingWords {
     place[0] = standing.entered;
     place[1] = standing.finished;
     place[2] = (standing.wants ? wants : 0) | (standing.gives ? gives : 0) |
-               (standing.closed ? closed : 0) | (standing.applied ? applied : 0);
+               (standing.closed ? closed : 0) | (standing.applied ? applied : 0) |
+               std::uint64_t{standing.waited_us} << waited_at;
     for (std::size_t layer = 0; layer < layers_; ++layer) {
       place[offers_at + layer / 64] |= std::uint64_t{standing.offers[layer]} << (layer % 64);
     }
@@ -54,7 +58,8 @@ class StandingWords {
                       (place[2] & gives) != 0,
                       (place[2] & closed) != 0,
                       (place[2] & applied) != 0,
-                      std::vector<bool>(layers_)};
+                      std::vector<bool>(layers_),
+                      static_cast<std::uint32_t>(place[2] >> waited_at)};
     for (std::size_t layer = 0; layer < layers_; ++layer) {
       standing.offers[layer] = (place[offers_at + layer / 64] >> (layer % 64) & 1) != 0;
     }
@@ -68,6 +73,7 @@ class StandingWords {
   static constexpr std::uint64_t gives = 2;
   static constexpr std::uint64_t closed = 4;
   static constexpr std::uint64_t applied = 8;
+  static constexpr unsigned waited_at = 32;  // bits of the same word
   static constexpr std::size_t offers_at = 3;
 
   std::size_t layers_;

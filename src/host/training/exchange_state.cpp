@@ -41,14 +41,14 @@ GradientExchange::State::State(Communicator& over, const std::vector<std::size_t
       pause_(std::min<host::Duration>(options.pause, duration_max)),
       stall_warning_(std::min<host::Duration>(options.stall_warning, duration_max)),
       on_wait_(options.on_wait),
-      regroup_(options.regroup),
       timeline_(std::move(row)),
       gradients_(begins_.back()),
       sketch_(terms.sketch()),
       kept_(sketch_ && sketch_->feedback ? begins_.back() : 0),
       sketches_(layers.size()),
       rounds_(communicator.rank(), communicator.world_size(), layers.size(), terms.rule()),
-      colayers_(layers) {}
+      colayers_(layers.size()),
+      offered_at_(layers.size()) {}
 
 GradientExchange::State::~State() {
   if (thread.joinable()) {
@@ -73,17 +73,11 @@ Result<std::uint64_t> GradientExchange::State::enter() {
 }
 
 void GradientExchange::State::begin_iteration() {
-  if (regroup_ != 0 && iterations_ != 0 && iterations_ % regroup_ == 0) {
-    // A round begins with a short sum of its own, so what any sum takes counts twice.
-    auto cost = sum_times_.cost();
-    cost.fixed_s *= 2;
-    regroupings_ += colayers_.form(cost) ? 1 : 0;
-  }
   in_iteration_ = true;
   ++iterations_;
   iteration_ = rounds_.enter();
   iteration_began_ = Clock::now();
-  colayers_.begin();
+  colayers_.begin(iteration_);
 }
 
 Result<void> GradientExchange::State::offer(std::size_t layer, std::span<const float> gradient) {
@@ -100,10 +94,11 @@ Result<void> GradientExchange::State::offer(std::size_t layer, std::span<const f
   std::copy(gradient.begin(), gradient.end(),
             gradients_.begin() + static_cast<std::ptrdiff_t>(begins_[layer]));
   const Lock lock(mutex_);
-  for (const auto ready :
-       colayers_.ready(layer, host::in_seconds(Clock::now() - iteration_began_))) {
+  const auto now = Clock::now();
+  for (const auto ready : colayers_.ready(layer, (now - iteration_began_).count())) {
     if (rounds_.is_inside()) {
       rounds_.offer(ready);
+      offered_at_[ready] = now;
       turn_.notify_one();
     }
   }

@@ -82,7 +82,8 @@ struct GradientExchange::State {
   Result<std::vector<Batch>> add_up(const std::vector<host::Rounds::Sum>& sums);
   Result<void> add_up(Batch& batch);
   Result<void> add_up_sketched(Batch& batch);
-  void note_sum(std::size_t elements, host::Duration took);
+  void note_sums();
+  Result<void> form_colayers();
   Batch contributions(std::span<const host::Rounds::Sum> sums) const;
   template <typename Use>
   void for_own(const Batch& batch, Use use);
@@ -95,7 +96,6 @@ struct GradientExchange::State {
   const host::Duration pause_;
   const host::Duration stall_warning_;
   const std::function<bool()> on_wait_;
-  const std::uint32_t regroup_;
   const std::unique_ptr<host::Timeline> timeline_;  // of the trainer; null where there is none
 
   std::vector<float> gradients_;  // of this rank's iteration; a layer is the thread's when offered
@@ -103,15 +103,19 @@ struct GradientExchange::State {
   const std::optional<SketchOptions> sketch_;
   std::vector<float> kept_;  // what sketches rounded off this rank's gradients; the thread's
   std::vector<std::uint64_t> sketches_;  // that began with each layer; the thread's
+  host::SumTimes sum_times_;             // the thread's
+  std::size_t summed_ = 0;               // elements in the sums of the last round; the thread's
 
   std::mutex mutex_;
   std::condition_variable turn_;     // wakes the thread, which may be due
   std::condition_variable changed_;  // wakes the trainer: a round has ended
   host::Rounds rounds_;
   host::Colayers colayers_;
-  host::SumTimes sum_times_;
-  std::deque<Batch> backlog_;  // sums that the trainer has not applied
-  bool in_iteration_ = false;  // as the trainer sees it
+  std::vector<host::Time> offered_at_;  // of each layer, when it was offered last
+  host::Time sums_ended_{};             // the last round that had sums
+  std::uint32_t waited_us_ = 0;         // for the sums of the last round, once they could be made
+  std::deque<Batch> backlog_;           // sums that the trainer has not applied
+  bool in_iteration_ = false;           // as the trainer sees it
   std::uint64_t iteration_ = 0;
   host::Time iteration_began_{};
   bool closed_ = false;

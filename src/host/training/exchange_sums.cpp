@@ -13,7 +13,6 @@
 namespace tributary {
 namespace {
 
-using host::Clock;
 using host::Rounds;
 using host::sketch::mixed;
 
@@ -34,11 +33,9 @@ Result<std::vector<GradientExchange::State::Batch>> GradientExchange::State::add
       length += elements(sums[last++].layer);
     }
     auto batch = contributions(std::span(sums).subspan(first, last - first));
-    const auto began = Clock::now();
     if (auto done = add_up(batch); !done) {
       return tl::make_unexpected(done.error());
     }
-    note_sum(batch.values.size(), Clock::now() - began);
     batches.push_back(std::move(batch));
     first = last;
   }
@@ -83,11 +80,6 @@ void GradientExchange::State::for_own(const Batch& batch, Use use) {
     }
     first += elements(sum.layer);
   }
-}
-
-void GradientExchange::State::note_sum(std::size_t elements, host::Duration took) {
-  const Lock lock(mutex_);
-  sum_times_.add(elements, host::in_seconds(took));
 }
 
 // Returns this rank's gradients, with zeros where it has none.

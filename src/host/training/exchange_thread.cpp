@@ -78,7 +78,8 @@ void GradientExchange::State::run() {
 void GradientExchange::State::await_turn() {
   Lock lock(mutex_);
   while (!rounds_.has_news(is_at_rest())) {
-    const auto due = round_ended_ + (waiting_ ? pause_ / hurry : pause_);
+    const bool hurries = waiting_ || rounds_.is_owed();
+    const auto due = round_ended_ + (hurries ? pause_ / hurry : pause_);
     if (Clock::now() >= due) {
       return;
     }
@@ -96,6 +97,14 @@ Result<void> GradientExchange::State::round() {
       return given;
     }
   }
+  if (const auto waited_us = rounds_.waited_us(); waited_us != 0) {
+    sum_times_.add(summed_, waited_us * 1e-6);
+  }
+  if (rounds_.regroups()) {
+    if (auto formed = form_colayers(); !formed) {
+      return formed;
+    }
+  }
   auto batches = add_up(rounds_.sums());
   if (!batches) {
     return tl::make_unexpected(batches.error());
@@ -106,7 +115,7 @@ Result<void> GradientExchange::State::round() {
 
 Result<void> GradientExchange::State::tell() {
   Lock lock(mutex_);
-  const auto words = rounds_.speak(is_at_rest());
+  const auto words = rounds_.speak(is_at_rest(), waited_us_);
   lock.unlock();
   auto told = communicator.run_aside(over_words(words));
   lock.lock();
@@ -134,6 +143,7 @@ void GradientExchange::State::end(std::vector<Batch> batches) {
   if (rounds_.takes()) {
     backlog_.clear();
   }
+  note_sums();
   rounds_.end();
   if (rounds_.is_pulling()) {
     backlog_.clear();

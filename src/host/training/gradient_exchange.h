@@ -34,7 +34,7 @@ enum class Stale : std::uint8_t {
   drop,
 };
 
-// Rank 0's options count on all ranks, but `regroup` and those behind it are each rank's own.
+// Rank 0's options count on all ranks, but `pause` and those behind it are each rank's own.
 struct GradientExchangeOptions {
   Synchrony synchrony = Synchrony::bsp;
   // These are the paper's s and, as a share of all layers, its p: a rank that has that share of its
@@ -51,9 +51,9 @@ struct GradientExchangeOptions {
   // same seed, BSP and reproducible sums, a run rounds the same way again. None: gradients go as
   // they are.
   std::optional<SketchOptions> sketch;
-  // After so many iterations this rank forms its colayers anew. A colayer is some layers that it
-  // offers together; they follow from how long computing their gradients and making sums took. 0:
-  // never, each layer goes by itself.
+  // After so many iterations of the fastest rank, colayers are formed anew. A colayer is some
+  // layers that a rank offers together; they follow from how long computing their gradients and
+  // making sums took, and are the same on all ranks with bsp. 0: never, each layer goes by itself.
   std::uint32_t regroup = 0;
   // A rank that has nothing to say comes to a round that much later, so the others may have to wait
   // that long for the round.

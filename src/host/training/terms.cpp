@@ -76,6 +76,7 @@ Terms terms_of(const GradientExchangeOptions& options, std::span<const std::size
   terms.proportion = ssp ? layers_of(options.proportion, count) : layers.size();
   terms.catch_up =
       needs_parameters(options) ? options.catch_up : std::numeric_limits<std::uint32_t>::max();
+  terms.regroup = options.regroup;
   if (options.sketch) {
     terms.sketched = 1;
     terms.bits = options.sketch->bits;
@@ -91,7 +92,7 @@ Terms terms_of(const GradientExchangeOptions& options, std::span<const std::size
 }
 
 LooseRule Terms::rule() const {
-  return {together != 0, bounded != 0, drops != 0, staleness, proportion, catch_up};
+  return {together != 0, bounded != 0, drops != 0, staleness, proportion, catch_up, regroup};
 }
 
 std::optional<SketchOptions> Terms::sketch() const {

@@ -22,6 +22,7 @@ struct Terms {
   std::uint64_t staleness = 0;
   std::uint64_t proportion = 0;
   std::uint64_t catch_up = 0;
+  std::uint64_t regroup = 0;
   std::uint64_t sketched = 0;
   std::uint64_t bits = 0;
   std::uint64_t kind = 0;

@@ -81,37 +81,47 @@ TEST(Colayers, AreLargeWhereASumCostsMuchAndSmallWhereItsElementsDo) {
   EXPECT_EQ(grouped(std::vector<double>(500, 1), Layers(500, 1), {1e-9, 1}).size(), 1u);
 }
 
-TEST(Colayers, AreOfferedWhenTheLastOfTheirGradientsIsThere) {
-  Colayers colayers({10, 10, 10});
-  EXPECT_EQ(colayers.count(), 3u);
-  colayers.begin();
-  EXPECT_EQ(colayers.ready(2, 1.0), Layers{2});
-  EXPECT_EQ(colayers.ready(1, 2.0), Layers{1});
-  EXPECT_FALSE(colayers.is_complete());
-  EXPECT_EQ(colayers.ready(0, 9.0), Layers{0});
-  EXPECT_TRUE(colayers.is_complete());
-  EXPECT_TRUE(colayers.form({3, 0.1}));  // 2 and 1 while 0 is computed
-  EXPECT_EQ(colayers.count(), 2u);
-  EXPECT_FALSE(colayers.form({3, 0.1}));
-  colayers.begin();
-  EXPECT_EQ(colayers.ready(1, 1.0), Layers{});
-  EXPECT_TRUE(colayers.has(1));
-  EXPECT_EQ(colayers.ready(2, 2.0), (Layers{1, 2}));
-  EXPECT_EQ(colayers.ready(0, 9.0), Layers{0});
+TEST(Colayers, AreInTheOrderInWhichGradientsCome) {
+  const Layers elements(3, 10);
+  const std::vector<std::int64_t> ready_ns = {9'000'000'000, 2'000'000'000, 1'000'000'000};
+  EXPECT_EQ(groups_of(ready_ns, elements, {3, 0.1}), (Layers{1, 0, 0}));
+  EXPECT_EQ(groups_of(ready_ns, elements, {0, 0.5}), (Layers{2, 1, 0}));
 }
 
-TEST(Colayers, TakeTheLineOfWhatMostSumsTook) {
-  SumTimes times;
-  EXPECT_EQ(times.cost().element_s, 0);
-  times.add(100, 0.5);
-  EXPECT_DOUBLE_EQ(times.cost().element_s, 0.005);
-  for (int i = 0; i < 50; ++i) {
-    const auto elements = static_cast<std::size_t>(100 + 50 * (i % 4));
-    const double held_up = i % 7 == 0 ? 5 : 0;
-    times.add(elements, 0.3 + 0.002 * static_cast<double>(elements) + held_up);
-  }
-  EXPECT_NEAR(times.cost().fixed_s, 0.3, 0.001);
-  EXPECT_NEAR(times.cost().element_s, 0.002, 0.00001);
+TEST(Colayers, AreOfferedWhenTheLastOfTheirGradientsIsThere) {
+  Colayers colayers(3);
+  EXPECT_EQ(colayers.count(), 3u);
+  colayers.begin(0);
+  EXPECT_EQ(colayers.ready(2, 100), Layers{2});
+  EXPECT_EQ(colayers.ready(1, 200), Layers{1});
+  EXPECT_FALSE(colayers.is_complete());
+  EXPECT_EQ(colayers.ready(0, 900), Layers{0});
+  EXPECT_TRUE(colayers.is_complete());
+  EXPECT_TRUE(colayers.form({1, 0, 0}, 1));
+  EXPECT_FALSE(colayers.form({1, 0, 0}, 1));
+  colayers.begin(1);
+  EXPECT_EQ(colayers.count(), 2u);
+  EXPECT_EQ(colayers.ready(1, 100), Layers{});
+  EXPECT_TRUE(colayers.has(1));
+  EXPECT_EQ(colayers.ready(2, 200), (Layers{1, 2}));
+  EXPECT_EQ(colayers.ready(0, 900), Layers{0});
+  EXPECT_EQ(colayers.ready_ns(), (std::vector<std::int64_t>{900, 180, 120}));
+}
+
+// In the round in which ranks form them, some may have yet to enter an iteration that others are
+// in.
+TEST(Colayers, CountFromAnIterationOn) {
+  Colayers colayers(2);
+  colayers.begin(3);
+  colayers.ready(0, 100);
+  colayers.ready(1, 200);
+  EXPECT_TRUE(colayers.form({0, 0}, 5));
+  colayers.begin(4);
+  EXPECT_EQ(colayers.ready(1, 100), Layers{1});
+  EXPECT_EQ(colayers.ready(0, 200), Layers{0});
+  colayers.begin(5);
+  EXPECT_EQ(colayers.ready(1, 100), Layers{});
+  EXPECT_EQ(colayers.ready(0, 200), (Layers{0, 1}));
 }
 
 }  // namespace

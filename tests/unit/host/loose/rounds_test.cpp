@@ -2,6 +2,7 @@
 #include "host/loose/rounds.h"
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -59,6 +60,51 @@ TEST(Rounds, BspGoesOnWithoutWhoHasClosed) {
   world[1].close();
   world.round();
   EXPECT_EQ(world.sums(), "0: 0");
+}
+
+TEST(Rounds, ColayersAreFormedInTheSameRoundOnAllRanks) {
+  auto rule = bsp(1);
+  rule.regroup = 2;
+  World world(2, 1, rule);
+  std::string formed;
+  const auto round = [&] {
+    world.round();
+    EXPECT_EQ(world[0].regroups(), world[1].regroups());
+    formed += world[0].regroups() ? std::to_string(world[0].next_iteration()) + " " : "- ";
+  };
+  for (std::uint64_t iteration = 0; iteration < 5; ++iteration) {
+    world.enter(0, iteration);
+    round();
+    world.enter(1, iteration);
+    world.offer_all(0);
+    world.offer_all(1);
+    round();
+  }
+  EXPECT_EQ(formed, "- - 2 - - - 4 - - - ");
+}
+
+// Others may have waited for the rank that offered last.
+TEST(Rounds, WhatSumsTookIsTheLeastThatARankWaitedForThem) {
+  World world(3, 1, ssp(1, 1));
+  world.round();
+  EXPECT_EQ(world[0].waited_us(), 0u);
+  world.round({}, {300, 0, 200});
+  EXPECT_EQ(world[0].waited_us(), 200u);
+  EXPECT_EQ(world[2].waited_us(), 200u);
+  EXPECT_FALSE(world[0].has_news(true)) << "it is nothing to come to a round for";
+}
+
+TEST(Rounds, ARankIsOwedASumUntilOthersHaveItsLayer) {
+  World world(2, 1, bsp(1));
+  world.enter(0, 0);
+  world.enter(1, 0);
+  EXPECT_FALSE(world[0].is_owed());
+  world.offer_all(0);
+  world.round();
+  EXPECT_TRUE(world[0].is_owed());
+  world.offer_all(1);
+  world.round();
+  EXPECT_FALSE(world[0].is_owed());
 }
 
 TEST(Rounds, ASumIsOfTheLatestIterationInIt) {

@@ -25,11 +25,14 @@ class World {
 
   Rounds& operator[](std::uint32_t rank) { return ranks_[rank]; }
 
-  // Ranks that are in no iteration are at rest, unless they are busy.
-  void round(const std::set<std::uint32_t>& busy = {}) {
+  // Ranks that are in no iteration are at rest, unless they are busy. `waited_us` is for how long
+  // each waited for sums.
+  void round(const std::set<std::uint32_t>& busy = {},
+             const std::vector<std::uint32_t>& waited_us = {}) {
     const auto speak = [&](Rounds& rank) {
       const auto number = static_cast<std::uint32_t>(&rank - ranks_.data());
-      return rank.speak(!rank.is_inside() && busy.count(number) == 0);
+      return rank.speak(!rank.is_inside() && busy.count(number) == 0,
+                        waited_us.empty() ? 0 : waited_us[number]);
     };
     std::vector<std::uint64_t> together;
     for (auto& rank : ranks_) {

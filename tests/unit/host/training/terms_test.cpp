@@ -55,6 +55,12 @@ TEST(Terms, BspIsWithoutStaleness) {
   EXPECT_EQ(rule.proportion, 2u);
 }
 
+TEST(Terms, TellWhenColayersAreFormed) {
+  GradientExchangeOptions options;
+  options.regroup = 7;
+  EXPECT_EQ(terms_of(options, Layers{4}, 4).rule().regroup, 7u);
+}
+
 TEST(Terms, TellOfTheSketch) {
   GradientExchangeOptions options;
   EXPECT_FALSE(terms_of(options, Layers{4}, 4).sketch());
