@@ -421,6 +421,10 @@ def refused_loose_training() -> None:
                       torch.optim.Adagrad([weights], lr=1)):
         for option in ({"synchrony": "asp"}, {"synchrony": "ssp", "stale": "drop"}):
             raised(lambda: tributary.torch.loose_optimizer(remembers, **option), "SGD without momentum")
+    momentum = 0.5 if dist.get_rank() == 1 else 0
+    differs = torch.optim.SGD([weights], lr=1, momentum=momentum)
+    raised(lambda: tributary.torch.loose_optimizer(differs, synchrony="asp"),
+           "SGD without momentum" if momentum else "own error says why it cannot be on rank 1$")
     assert weights.tolist() == before and weights.grad.tolist() == [1, 1, 1]
     plain = torch.optim.SGD([weights], lr=1)
     with tributary.torch.loose_optimizer(plain, synchrony="asp"):

@@ -34,12 +34,9 @@ class LooseOptimizer:
         self._size = communicator.size
         self._parameters = [one for one in self._all() if one.requires_grad]
         self._hands_over = options.get("synchrony") == "asp" or options.get("stale") == "drop"
-        if self._hands_over and _remembers(optimizer):
-            raise ValueError("with asp, and where stale gradients are dropped, ranks get the parameters of others, but "
-                             "not what an optimizer remembers: use SGD without momentum")
         self._inside = False
         self._offered: set[int] = set()
-        flat = _flattened(self._parameters)
+        flat = _with_all(communicator, self._prepare)
         communicator.broadcast(flat)
         for frozen in self._all():
             if not frozen.requires_grad:
@@ -50,6 +47,13 @@ class LooseOptimizer:
             flat if self._hands_over else None, **options)
         self._hooks = [one.register_hook(functools.partial(self._offer, layer))
                        for layer, one in enumerate(self._parameters)]
+
+    def _prepare(self):
+        """Returns the vector of all parameters; an error says why this rank cannot train."""
+        if self._hands_over and _remembers(self.optimizer):
+            raise ValueError("with asp, and where stale gradients are dropped, ranks get the parameters of others, but "
+                             "not what an optimizer remembers: use SGD without momentum")
+        return _flattened(self._parameters)
 
     def zero_grad(self) -> int:
         """Applies the sums so far and begins the next iteration, whose number it returns; before its forward pass."""
@@ -127,6 +131,22 @@ class LooseOptimizer:
         with self._rate_times(self._schedule(iteration) * len(contributors) / self._size):
             self.optimizer.step()  # of this one: no other has a gradient
         parameter.grad = None
+
+
+def _with_all(communicator: Communicator, prepare: Callable):
+    """What it returns, if it raises on no rank: on all others it would be waited for in vain."""
+    failed = torch.zeros(communicator.size, dtype=torch.int32)
+    try:
+        prepared = prepare()
+    except Exception:
+        failed[communicator.rank] = 1
+        communicator.allreduce(failed.numpy())
+        raise
+    communicator.allreduce(failed.numpy())
+    if failed.any():
+        ranks = ", ".join(str(rank) for rank in failed.nonzero().flatten().tolist())
+        raise RuntimeError(f"no loose optimizer: its own error says why it cannot be on rank {ranks}")
+    return prepared
 
 
 def _has_state(optimizer: torch.optim.Optimizer) -> bool:
