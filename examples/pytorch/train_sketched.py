@@ -42,15 +42,19 @@ def add_hook(parallel: DistributedDataParallel, options) -> None:
 @contextlib.contextmanager
 def exchanging(model: nn.Module, options):
     """What is called for its outputs, and the optimizer; DDP, or ranks at speeds of their own."""
-    adam = torch.optim.Adam(model.parameters(), lr=options.learning_rate)
     if options.loose == "none":
+        adam = torch.optim.Adam(model.parameters(), lr=options.learning_rate)
         parallel = DistributedDataParallel(model)
         add_hook(parallel, options)
         with parallel.no_sync() if options.no_sync else contextlib.nullcontext():
             yield parallel, adam
     else:
-        with loose_optimizer(adam, synchrony=options.loose, staleness=options.staleness, bits=options.bits,
-                             rounding=options.rounding) as optimizer:
+        drops = options.loose == "drop"
+        # With parameters that are handed over nothing goes that an optimizer remembers.
+        kind = torch.optim.SGD if drops else torch.optim.Adam
+        with loose_optimizer(kind(model.parameters(), lr=options.learning_rate),
+                             synchrony="ssp" if drops else options.loose, stale="drop" if drops else "wait",
+                             staleness=options.staleness, bits=options.bits, rounding=options.rounding) as optimizer:
             yield model, optimizer
 
 
@@ -74,9 +78,11 @@ def arguments() -> argparse.ArgumentParser:
     parser.add_argument("--rounding", choices=["stochastic", "nearest"], help="to --bits (default: stochastic)")
     parser.add_argument("--low-rank", type=int, default=0, help="of --hook sketch")
     parser.add_argument("--sketched", type=int, default=100, metavar="PERCENT", help="of the steps, by --hook sketch")
-    parser.add_argument("--loose", choices=["none", "bsp", "ssp"], default="none",
-                        help="how ranks that go on by themselves are kept together, without DDP and hooks")
-    parser.add_argument("--staleness", type=int, default=3, help="of --loose ssp: how many steps they may be apart")
+    parser.add_argument("--loose", choices=["none", "bsp", "ssp", "drop"], default="none",
+                        help="how ranks that go on by themselves are kept together, without DDP and hooks; drop is ssp "
+                        "that drops the gradients of ranks further behind, and trains by SGD in place of Adam")
+    parser.add_argument("--staleness", type=int, default=3,
+                        help="of --loose ssp and drop: how many steps they may be apart")
     parser.add_argument("--no-sync", action="store_true",
                         help="exchange no gradients, to see how long the rest of a step takes")
     parser.add_argument("--interface", help="whose bytes are counted, or those of several, with commas between")
