@@ -22,7 +22,11 @@ struct SumCost {
 // two, the last few are kept: where groups have become alike, the line still has two ends.
 class SumTimes {
  public:
+  // A time without elements is what a rank tells that keeps to no rules, and does not count.
   void add(std::size_t elements, double seconds) {
+    if (elements == 0) {
+      return;
+    }
     auto& alike = sums_[static_cast<std::size_t>(std::bit_width(elements))];
     alike.push_back({static_cast<double>(elements), seconds});
     if (alike.size() > kept) {

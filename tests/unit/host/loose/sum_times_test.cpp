@@ -40,6 +40,14 @@ TEST(SumTimes, HalveWhatSumsOfOneSizeTook) {
   EXPECT_DOUBLE_EQ(times.cost().element_s, 0.0025);
 }
 
+TEST(SumTimes, LeaveOutATimeWithoutElements) {
+  SumTimes times;
+  times.add(0, 7);
+  EXPECT_EQ(times.cost().element_s, 0);
+  times.add(100, 0.5);
+  EXPECT_DOUBLE_EQ(times.cost().element_s, 0.0025);
+}
+
 TEST(SumTimes, FollowANetworkThatChanges) {
   SumTimes times;
   for (const double slower : {1.0, 4.0}) {
