@@ -25,6 +25,7 @@ constexpr std::uint32_t world = 8;
 constexpr std::int64_t elements = 1 << 20;  // 4 MiB
 constexpr std::int64_t long_elements = 100'000'000;
 constexpr std::int64_t sorted_elements = 1 << 16;  // the most whose quantiles are exact
+constexpr std::int64_t layer_elements = 1 << 12;
 
 std::vector<float> gradient(std::size_t n) {
   std::vector<float> made(n);
@@ -167,7 +168,11 @@ void add_factors(std::size_t rank) {
 }
 
 void add_all() {
-  benchmark::RegisterBenchmark("quantiles/sort", sort_all)->Arg(elements)->Arg(long_elements);
+  benchmark::RegisterBenchmark("quantiles/sort", sort_all)
+      ->Arg(layer_elements)
+      ->Arg(sorted_elements)
+      ->Arg(elements)
+      ->Arg(long_elements);
   for (const std::size_t rank : {1, 4, 16, 64}) {
     add_factors(rank);
   }
@@ -180,9 +185,11 @@ void add_all() {
     }
     for (const unsigned bits : {8u, 4u, 2u}) {
       const auto name = "quantiles/" + how + "/" + std::to_string(bits) + "/";
-      add(name + "find", quantiles_find, bits, rounding);
+      add(name + "find", quantiles_find, bits, rounding)->Arg(sorted_elements)->Arg(layer_elements);
       add(name + "encode", quantiles_encode, bits, rounding);
-      add(name + "sketch", quantiles_sketch, bits, rounding)->Arg(sorted_elements);
+      add(name + "sketch", quantiles_sketch, bits, rounding)
+          ->Arg(sorted_elements)
+          ->Arg(layer_elements);
       add(name + "decode", quantiles_decode, bits, rounding);
     }
   }

@@ -51,24 +51,28 @@ constexpr std::size_t packed_bytes(std::size_t count, unsigned bits) {
 }
 template <unsigned bits>
 void pack_of(std::uint8_t* packed, const std::uint8_t* numbers, std::size_t n) {
-  constexpr unsigned in_byte = 8 / bits;
-  constexpr auto mask = (1u << bits) - 1;
-  for (std::size_t i = 0; i < n;) {
+  constexpr std::size_t in_byte = 8 / bits;
+  const auto pack_byte = [&](std::size_t first, std::size_t count) {
     unsigned byte = 0;
-    for (unsigned part = 0; part < in_byte && i < n; ++part, ++i) {
-      byte |= (numbers[i] & mask) << (part * bits);
+    for (std::size_t part = 0; part < count; ++part) {
+      byte |= (numbers[first + part] & ((1u << bits) - 1)) << (part * bits);
     }
-    *packed++ = static_cast<std::uint8_t>(byte);
+    packed[first / in_byte] = static_cast<std::uint8_t>(byte);
+  };
+  const auto whole = n - n % in_byte;
+  for (std::size_t i = 0; i < whole; i += in_byte) {
+    pack_byte(i, in_byte);
+  }
+  if (whole < n) {
+    pack_byte(whole, n - whole);
   }
 }
 template <unsigned bits>
 void unpack_of(std::uint8_t* numbers, const std::uint8_t* packed, std::size_t n) {
-  constexpr unsigned in_byte = 8 / bits;
-  constexpr auto mask = (1u << bits) - 1;
-  for (std::size_t i = 0; i < n; ++packed) {
-    for (unsigned part = 0; part < in_byte && i < n; ++part, ++i) {
-      numbers[i] = static_cast<std::uint8_t>(*packed >> (part * bits) & mask);
-    }
+  constexpr std::size_t in_byte = 8 / bits;
+  for (std::size_t i = 0; i < n; ++i) {
+    const auto shift = i % in_byte * bits;
+    numbers[i] = static_cast<std::uint8_t>(packed[i / in_byte] >> shift & ((1u << bits) - 1));
   }
 }
 inline void pack(std::uint8_t* packed, const std::uint8_t* numbers, std::size_t n, unsigned bits) {

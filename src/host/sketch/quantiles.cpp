@@ -14,6 +14,7 @@
 // foreach_target.h comes before what is compiled per target.
 #include <hwy/highway.h>
 
+#include "host/sketch/buckets.h"
 #include "host/sketch/chance-inl.h"
 
 #ifndef TRIBUTARY_HOST_SKETCH_RANGE
@@ -23,6 +24,29 @@ struct Range {
   float least = std::numeric_limits<float>::infinity();
   float greatest = -std::numeric_limits<float>::infinity();
   bool finite = true;
+};
+
+// A value and its distance to the one above.
+struct Gap {
+  float value;
+  float width;
+};
+
+// The gaps behind all values: none behind the last. Where the width of some is no f32, the half of
+// all counts.
+struct Gaps {
+  explicit Gaps(const Quantiles& quantiles) {
+    const auto& values = quantiles.values;
+    const auto last = quantiles.codes() - 1;
+    scale = std::isinf(values[last] - values[0]) ? 0.5f : 1.0f;
+    for (std::size_t i = 0; i <= last; ++i) {
+      const float value = values[i] * scale;
+      behind[i] = {value, values[std::min(i + 1, last)] * scale - value};
+    }
+  }
+
+  float scale;
+  std::array<Gap, codes_max> behind;
 };
 }  // namespace tributary::host::sketch
 #endif
@@ -47,60 +71,28 @@ void widen(Range& range, const float* elements) {
   range.finite = range.finite && hn::GetLane(hn::SumOfLanes(d, sum)) == 0;
 }
 
-// Returns the last bucket that does not begin above the element. A gather takes as long as it does
-// to compare with some thirty edges, so bisection, which has one for each step, begins behind
-// these.
-template <class D, class V>
-HWY_INLINE auto bucket_of(D d, V element, const float* edges, std::size_t codes) {
-  const hn::RebindToSigned<D> integers;
-  const auto parts = std::min<std::size_t>(codes, 32);
-  const auto part_codes = codes / parts;
-  auto part = hn::Zero(integers);
-  for (std::size_t i = 1; i < parts; ++i) {
-    const auto reached = hn::Ge(element, hn::Set(d, edges[i * part_codes]));
-    part = hn::Sub(part, hn::VecFromMask(integers, hn::RebindMask(integers, reached)));
-  }
-  auto bucket = hn::Mul(part, hn::Set(integers, static_cast<std::int32_t>(part_codes)));
-  for (std::size_t step = part_codes / 2; step > 0; step /= 2) {
-    const auto next = hn::Add(bucket, hn::Set(integers, static_cast<std::int32_t>(step)));
-    const auto reached = hn::Ge(element, hn::GatherIndex(d, edges, next));
-    bucket = hn::IfThenElse(hn::RebindMask(integers, reached), next, bucket);
-  }
-  return bucket;
-}
-
-// Goes up with a probability that is the element's part of the distance from the value below to the
-// one above. There is none above the last: 0 / 0 is no reason to go there. Where the distance of
-// some values is no f32, the half of all is.
-template <class D, class V, class VI>
-HWY_INLINE VI by_chance(D d, V element, VI below, const Quantiles& quantiles, const Chance& chance,
-                        std::size_t index) {
-  const hn::RebindToSigned<D> integers;
-  const auto one = hn::Set(integers, 1);
-  const auto last = hn::Set(integers, static_cast<std::int32_t>(quantiles.codes() - 1));
-  const auto above = hn::Min(hn::Add(below, one), last);
-  const auto* const values = quantiles.values.data();
-  const float widest = quantiles.values[quantiles.codes() - 1] - quantiles.values[0];
-  const auto scale = hn::Set(d, std::isinf(widest) ? 0.5f : 1.0f);
-  const auto value = hn::Mul(hn::GatherIndex(d, values, below), scale);
-  const auto distance = hn::Sub(hn::Mul(hn::GatherIndex(d, values, above), scale), value);
-  const auto part = hn::Div(hn::Sub(hn::Mul(element, scale), value), distance);
-  const auto up = hn::RebindMask(integers, hn::Lt(drawn(d, chance, index), part));
-  return hn::IfThenElse(up, above, below);
-}
-
-// Encodes a whole chunk, a code a byte.
-void encode_chunk(std::uint8_t* codes, const float* elements, const Quantiles& quantiles,
-                  const Chance* chance, std::size_t first) {
+// Adds 1 to the codes of a chunk's elements with a probability that is the element's part of the
+// gap behind its value. Of no gap it is 0 / 0, which is no reason to go up.
+void go_up_by_chance(std::uint8_t* codes, const float* elements, const Gaps& gaps,
+                     const Chance& chance, std::size_t first) {
   const hn::ScalableTag<float> d;
+  const hn::RebindToSigned<decltype(d)> integers;
   const hn::Rebind<std::uint8_t, decltype(d)> bytes;
+  Gap of_elements[chunk_elements];
+  for (std::size_t i = 0; i < chunk_elements; ++i) {
+    of_elements[i] = gaps.behind[codes[i]];
+  }
+  const auto scale = hn::Set(d, gaps.scale);
   for (std::size_t i = 0; i < chunk_elements; i += hn::Lanes(d)) {
-    const auto element = hn::LoadU(d, elements + i);
-    auto code = bucket_of(d, element, quantiles.edges.data(), quantiles.codes());
-    if (chance != nullptr) {
-      code = by_chance(d, element, code, quantiles, *chance, first + i);
-    }
-    hn::StoreU(hn::DemoteTo(bytes, code), bytes, codes + i);
+    hn::Vec<decltype(d)> value;
+    hn::Vec<decltype(d)> width;
+    hn::LoadInterleaved2(d, &of_elements[i].value, value, width);
+    const auto element = hn::Mul(hn::LoadU(d, elements + i), scale);
+    const auto part = hn::Div(hn::Sub(element, value), width);
+    const auto up = hn::RebindMask(integers, hn::Lt(drawn(d, chance, first + i), part));
+    const auto code = hn::PromoteTo(integers, hn::LoadU(bytes, codes + i));
+    const auto chosen = hn::Sub(code, hn::VecFromMask(integers, up));
+    hn::StoreU(hn::DemoteTo(bytes, chosen), bytes, codes + i);
   }
 }
 
@@ -121,7 +113,7 @@ HWY_AFTER_NAMESPACE();
 namespace tributary::host::sketch {
 
 HWY_EXPORT(widen);
-HWY_EXPORT(encode_chunk);
+HWY_EXPORT(go_up_by_chance);
 HWY_EXPORT(decode_chunk);
 
 namespace {
@@ -142,16 +134,23 @@ Range range_of(std::span<const float> elements) {
   return range;
 }
 
-// Draws a sample, and puts it in order. Precondition: all elements are finite.
-std::vector<float> sample_of(std::span<const float> elements, const Range& range) {
-  std::vector<float> sample(std::min(elements.size(), sample_elements));
+// Draws one element of each stretch, but not at equal distances, which a matrix may have as well.
+std::vector<float> drawn_from(std::span<const float> elements) {
+  std::vector<float> sample(sample_elements);
   const auto stride = static_cast<double>(elements.size()) / static_cast<double>(sample.size());
   for (std::size_t i = 0; i < sample.size(); ++i) {
-    // Elements are not drawn at equal distances, which a matrix may have as well.
     const double within = static_cast<double>(mixed(i) >> 11) * 0x1p-53;
     const auto at = static_cast<std::size_t>((static_cast<double>(i) + within) * stride);
-    sample[i] = elements[elements.size() == sample.size() ? i : std::min(at, elements.size() - 1)];
+    sample[i] = elements[std::min(at, elements.size() - 1)];
   }
+  return sample;
+}
+
+// Puts all elements, or a sample of many, in order. Precondition: all are finite.
+std::vector<float> sample_of(std::span<const float> elements, const Range& range) {
+  auto sample = elements.size() > sample_elements
+                    ? drawn_from(elements)
+                    : std::vector<float>(elements.begin(), elements.end());
   const hwy::Sorter sort;
   sort(sample.data(), sample.size(), hwy::SortAscending());
   sample.front() = range.least;
@@ -196,10 +195,15 @@ Quantiles quantiles_of(std::span<const float> elements, unsigned bits, Rounding 
 
 void encode(std::byte* codes, std::span<const float> elements, const Quantiles& quantiles,
             const Chance* chance) {
+  const Buckets buckets(std::span(quantiles.edges).first(quantiles.codes()));
+  const Gaps gaps(quantiles);
   for_chunks(elements.size(), [&](std::size_t, std::size_t first, std::size_t n) {
     const WholeChunk whole(elements.data() + first, n);
     std::uint8_t found[chunk_elements];
-    HWY_DYNAMIC_DISPATCH(encode_chunk)(found, whole.data(), quantiles, chance, first);
+    buckets.find(found, whole.data(), chunk_elements);
+    if (chance != nullptr) {
+      HWY_DYNAMIC_DISPATCH(go_up_by_chance)(found, whole.data(), gaps, *chance, first);
+    }
     pack(reinterpret_cast<std::uint8_t*>(codes) + packed_bytes(first, quantiles.bits), found, n,
          quantiles.bits);
   });
