@@ -125,7 +125,7 @@ Result<void> Communicator::State::carry_out(By by, host::Steps& steps, const hos
       steps.give_up();
     }
   }
-  return done;
+  return done ? steps.outcome() : done;
 }
 
 void Communicator::State::skip_all(By by, host::Steps& steps, Nesting nesting) {

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "host/call.h"
+#include "host/error.h"
 
 namespace tributary::host {
 
@@ -25,6 +26,8 @@ class Steps {
   // Is called when a step has failed, or the call was refused: those that follow are to be left
   // out, and nothing that the caller gave is looked at any more.
   void give_up() { given_up_ = true; }
+  // Returns, after steps that were all carried out, why there is no result, on all ranks alike.
+  virtual Result<void> outcome() const { return {}; }
 
  protected:
   ~Steps() = default;

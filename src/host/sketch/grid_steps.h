@@ -24,6 +24,7 @@ class GridSteps final : public Steps {
             std::uint32_t world_size, Scratch& scratch);
 
   std::optional<Step> next() override;
+  Result<void> outcome() const override;
   // Returns the bytes that the rank gives in all steps.
   std::size_t bytes() const;
 
@@ -45,6 +46,10 @@ class GridSteps final : public Steps {
   };
 
   std::vector<std::byte>& own();
+  // Returns how many words go with the bounds, by which ranks notice that their layers differ.
+  std::size_t tags() const { return layers_.size() > 1 ? 4 : 0; }
+  void tag();
+  bool layers_differ() const;
   template <typename F>
   void for_layers(F use);
   void prepare();
@@ -61,6 +66,7 @@ class GridSteps final : public Steps {
   std::size_t chunks_ = 0;         // of all layers
   std::size_t integer_bytes_ = 0;  // of all layers
   std::optional<Stage> stage_;
+  bool agreed_ = true;
 };
 
 }  // namespace tributary::host::sketch

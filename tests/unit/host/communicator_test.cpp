@@ -476,6 +476,25 @@ TEST(Communicator, ASketchedAllreduceOfAnEmptyVectorIsNoLaterOneEither) {
       [](CommunicatorOptions& options) { options.algorithm = "ring"; });
 }
 
+// Chunks and elements are as many on both ranks.
+TEST(Communicator, SketchesOfOtherLayersAreAMismatchOnAllRanks) {
+  run_world(2, [](Communicator& communicator) {
+    const std::vector<std::size_t> layers[] = {{300, 700}, {400, 600}};
+    GradientSketch sketch(layers[communicator.rank()]);
+    const std::vector<float> in(1000, 1.5f);
+    std::vector<float> out(1000, 7.0f);
+    const auto done = communicator.sketched_allreduce(in, out, sketch);
+    ASSERT_FALSE(done);
+    EXPECT_EQ(done.error().code, Error::Code::mismatch);
+    EXPECT_EQ(out, std::vector<float>(1000, 7.0f));
+    EXPECT_EQ(std::vector<float>(sketch.residual().begin(), sketch.residual().end()), in);
+    GradientSketch of_all(layers[0], {.feedback = false});
+    const auto next = communicator.sketched_allreduce(in, out, of_all);
+    ASSERT_TRUE(next) << next.error().message;
+    EXPECT_NEAR(out[350], 3.0f, 0.1f);
+  });
+}
+
 TEST(Communicator, RefusesSketchesThatCannotBe) {
   auto alone = Communicator::create({});
   ASSERT_TRUE(alone);

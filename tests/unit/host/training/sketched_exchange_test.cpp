@@ -125,7 +125,7 @@ TEST(SketchedExchange, NoLayerShowsInAnother) {
       EXPECT_NEAR(own.parameters[0], 0.2, 0.01);
       EXPECT_EQ(std::isnan(own.parameters[1]), std::isnan(other));
       const auto statistics = exchange.communicator().statistics();
-      EXPECT_EQ(statistics["sketch_bytes"], layers[0] + layers[1] + 2 * 2) << "nothing else";
+      EXPECT_EQ(statistics["sketch_bytes"], layers[0] + layers[1] + 2 * (2 + 4)) << "nothing else";
     });
   }
 }
