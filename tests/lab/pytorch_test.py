@@ -21,6 +21,7 @@ PYTHON = "/usr/bin/python3"
 PACKAGE = support.BUILD / "src" / "bindings" / "python"
 TRAIN = support.ROOT / "examples" / "pytorch" / "train.py"
 SKETCHED = TRAIN.with_name("train_sketched.py")
+LAYERS = TRAIN.with_name("layers.py")
 WORKER = pathlib.Path(__file__).resolve().parent / "pytorch_worker.py"
 FASHION = pathlib.Path("/usr/share/datasets/fashion-mnist")
 # What a rank spends most of its time with in a short training is reading all images.
@@ -151,6 +152,17 @@ class PyTorch(unittest.TestCase):
                      ("sketch", "--bits", 8, "--low-rank", 4)):
             with self.subTest(hook=hook):
                 self.train("--steps", 8, "--hook", *hook, script=SKETCHED)
+
+    @unittest.skipUnless(FASHION.is_dir(), "needs Debian's dataset-fashion-mnist")
+    def test_layers_are_told_of_one_by_one(self):
+        done = self.run_ranks(LAYERS, "--steps", 4, "--data", self.images)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        found = digests(done.stdout + done.stderr)
+        self.assertEqual((len(found), len(set(found))), (4, 1), done.stdout)
+        rows = [line.split(" | ") for line in done.stdout.splitlines() if re.match(r"\| \d", line)]
+        self.assertEqual([row[0] for row in rows[:8]], [row[0] for row in rows[8:]], done.stdout)
+        came = [float(row[2]) for row in rows[:8]]
+        self.assertEqual(came, sorted(came, reverse=True), "the last layers' gradients come first")
 
     def test_a_rank_that_dies_has_its_number_told(self):
         done = self.run_ranks(WORKER, "die")
