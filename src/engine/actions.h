@@ -33,8 +33,9 @@ struct Path {
 // routed.
 struct Answer {
   Path path;
-  bool congested = false;  // a queue on the way was congested
-  bool over_ipv6 = false;  // the path is one of IPv6, to the address that embeds its destination
+  PortIndex port = no_port;  // by which it came
+  bool congested = false;    // a queue on the way was congested
+  bool over_ipv6 = false;    // the path is one of IPv6, to the address that embeds its destination
 };
 
 // A Departure is a packet that an engine wants routed (or bridged) by its destination. The switch

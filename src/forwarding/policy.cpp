@@ -46,6 +46,20 @@ std::size_t default_root(const HopGroup& group, std::uint32_t hash) {
   return root;
 }
 
+std::size_t root_behind(const HopGroup& group, std::uint32_t hash, PortIndex port) {
+  const auto usual = default_root(group, hash);
+  if (group.interfaces[usual] == port) {
+    return usual;
+  }
+  const auto hops = group.up.size();
+  for (std::size_t hop = 0; hop < hops; ++hop) {
+    if (group.up[hop] && group.interfaces[hop] == port) {
+      return hop;
+    }
+  }
+  return usual;
+}
+
 Filling filling_of(const Choosing& choosing, std::size_t hop) {
   auto filling = choosing.queues.filling(choosing.group.interfaces[hop]);
   filling.crowded_behind = choosing.flow.reduction && choosing.group.crowded[hop];

@@ -67,6 +67,9 @@ std::size_t default_hop(const HopGroup& group, std::uint32_t hash);
 // Does the same for a block: if that hop does not keep it (RootShares), returns the hop of another
 // hash of it.
 std::size_t default_root(const HopGroup& group, std::uint32_t hash);
+// Returns the hop that a block took whose result came by this port: the default root, unless that
+// is behind another port and some hop is behind this one.
+std::size_t root_behind(const HopGroup& group, std::uint32_t hash, PortIndex port);
 // Returns how full the queue to a hop is, and whether one behind it is filling up.
 Filling filling_of(const Choosing& choosing, std::size_t hop);
 // Returns the live hop with the emptiest queue (Filling): `preferred` if no other is emptier, among

@@ -50,11 +50,12 @@ class HopChooser {
 
   // Says whether results tell anything that is of use: some blocks have a choice.
   bool learns() const { return learns_; }
-  // Learns what the result of a block, which the group leads to, told of the queues on its way.
+  // Learns what the result of a block, which the group leads to, told of the queues on its way. The
+  // block may have left its root for a full queue, or before the root gave it up.
   void learn(forwarding::HopGroup& group, const engine::Answer& answer) const {
     const auto live = std::count(group.up.begin(), group.up.end(), true);
     if (live > 1 && group.policies.reduction == forwarding::Policy::adaptive) {
-      const auto root = forwarding::default_root(group, level_(answer.path.hash));
+      const auto root = forwarding::root_behind(group, level_(answer.path.hash), answer.port);
       group.shares.note(root, answer.congested, group.up);
     }
   }

@@ -91,6 +91,16 @@ TEST(Adaptive, BlocksLeaveADefaultPortThatMeetsWithMoreCongestion) {
   EXPECT_LT(stayed, 50u);
 }
 
+TEST(RootBehind, IsTheHopByWhichTheResultCame) {
+  Choices choices(4);
+  const auto hash = flow_to(1, 4).hash;
+  EXPECT_EQ(root_behind(choices.group(), hash, 1), 1u);
+  EXPECT_EQ(root_behind(choices.group(), hash, 3), 3u);
+  choices.set_up(3, false);
+  EXPECT_EQ(root_behind(choices.group(), hash, 3), 1u) << "it leads nowhere any more";
+  EXPECT_EQ(root_behind(choices.group(), hash, no_port), 1u) << "nobody knows";
+}
+
 TEST(Adaptive, EvadesToTheFewestBytesAndNotToAFullerPort) {
   Choices choices(4);
   choices.fill(0, 300);

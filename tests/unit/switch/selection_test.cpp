@@ -6,9 +6,8 @@
 #include <vector>
 
 #include "forwarding/port.h"
-#include "protocols/canary/engine/config.h"
-#include "support/canary_packets.h"
 #include "support/switch_bench.h"
+#include "unit/switch/four_up_ports.h"
 
 namespace tributary::test {
 namespace {
@@ -17,63 +16,22 @@ using namespace std::chrono_literals;
 using forwarding::Policies;
 using forwarding::Policy;
 
-const Ip own(10, 1, 1, 1);
-const Ip below(10, 1, 1, 9);
-const Ip far(8, 8, 8, 8);
 constexpr std::uint64_t more_than_half = 512 * 1024 + 1;
 constexpr std::uint64_t half = 512 * 1024;
-constexpr PortIndex first_up = 1;
-constexpr PortIndex last_up = 4;
-
-// One host behind port 0, four up-ports.
-switching::SwitchConfig leaf(Policies policies, std::uint16_t id = 1) {
-  switching::SwitchConfig config;
-  config.id = id;
-  config.address = Ip(10, 1, 255, 1);
-  config.protocols.emplace<canary::CanaryConfig>({});
-  config.selection.policies = policies;
-  config.ports = {routed_port("host", 0, own)};
-  config.arp = {{below, mac(0)}};
-  config.routes = {{{Ip(), 0}, {}}};
-  for (std::uint8_t up = first_up; up <= last_up; ++up) {
-    config.ports.push_back(routed_port("up" + std::to_string(up), up, Ip(10, 100, up, 1), 30));
-    const Ip spine(10, 100, up, 2);
-    config.routes[0].via.push_back(spine);
-    config.arp.push_back({spine, mac(up)});
-  }
-  return config;
-}
 
 PortIndex ordinary(SwitchBench& bench, Ip destination = far, std::uint16_t port = 5) {
   const Endpoints ends{mac(0), mac(0, 0xee), below, destination};
   return bench.send(0, make_udp(bench.pool, ends, port, 6)).at(0)->egress;
 }
 
-// One of two hosts leads, so that the other's contribution is the sum and leaves at once. It works
-// once per block and switch.
-PacketPtr contribution(SwitchBench& bench, std::uint32_t block, std::uint16_t hosts = 2) {
-  CanarySpec spec;
-  spec.id = block;
-  spec.hosts = hosts;
-  spec.rank = 1;
-  spec.destination = far;
-  spec.child_address = below;
-  spec.source_mac = mac(0);
-  spec.destination_mac = mac(0, 0xee);
-  return make_canary(bench.pool, spec, std::vector<std::int32_t>{1});
-}
-PortIndex reduction(SwitchBench& bench, std::uint32_t block) {
-  return bench.send(0, contribution(bench, block)).at(0)->egress;
-}
-
 // Returns the port by which a switch with empty queues sends the block.
 PortIndex default_of(std::uint32_t block) {
-  SwitchBench bench(leaf({Policy::ecmp, Policy::ecmp}));
-  return reduction(bench, block);
+  SwitchBench bench(leaf_of_four({Policy::ecmp, Policy::ecmp}));
+  return way_of_block(bench, block);
 }
 
 TEST(Selection, AdaptiveKeepsOrdinaryTrafficOnThePortOfItsDestination) {
-  SwitchBench bench(leaf({Policy::adaptive, Policy::ecmp}));
+  SwitchBench bench(leaf_of_four({Policy::adaptive, Policy::ecmp}));
   std::set<PortIndex> of_one;
   std::set<PortIndex> of_all;
   for (std::uint16_t i = 1; i <= 64; ++i) {
@@ -85,31 +43,31 @@ TEST(Selection, AdaptiveKeepsOrdinaryTrafficOnThePortOfItsDestination) {
 }
 
 TEST(Selection, AdaptiveEvadesAFullQueueForOrdinaryTraffic) {
-  SwitchBench bench(leaf({Policy::adaptive, Policy::ecmp}));
+  SwitchBench bench(leaf_of_four({Policy::adaptive, Policy::ecmp}));
   const auto usual = ordinary(bench);
   bench.gauges[usual].publish_bytes(half);
   EXPECT_EQ(ordinary(bench), usual);
   bench.gauges[usual].publish_bytes(more_than_half);
   EXPECT_NE(ordinary(bench), usual);
   bench.gauges[default_of(7)].publish_bytes(more_than_half);
-  EXPECT_EQ(reduction(bench, 7), default_of(7)) << "reductions have a setting of their own";
+  EXPECT_EQ(way_of_block(bench, 7), default_of(7)) << "reductions have a setting of their own";
   EXPECT_EQ(bench.device().routes().back().counters.evaded, 0u) << "of another prefix";
   EXPECT_EQ(bench.device().routes().front().counters.evaded, 1u);
 }
 
 TEST(Selection, AdaptiveEvadesAFullQueueForReductions) {
-  SwitchBench bench(leaf({Policy::ecmp, Policy::adaptive}));
+  SwitchBench bench(leaf_of_four({Policy::ecmp, Policy::adaptive}));
   std::set<PortIndex> defaults;
   for (std::uint32_t block = 0; block < 64; ++block) {
     const auto usual = default_of(block);
-    EXPECT_EQ(reduction(bench, block), usual);
+    EXPECT_EQ(way_of_block(bench, block), usual);
     defaults.insert(usual);
     const auto empty = usual == last_up ? first_up : static_cast<PortIndex>(usual + 1);
     for (auto port = first_up; port <= last_up; ++port) {
       bench.gauges[port].publish_bytes(port == empty ? 0 : more_than_half);
     }
     for (std::uint32_t other = 1000 * (block + 1); other < 1000 * (block + 1) + 8; ++other) {
-      EXPECT_EQ(reduction(bench, other), empty);
+      EXPECT_EQ(way_of_block(bench, other), empty);
     }
     for (auto& gauge : bench.gauges) {
       gauge.publish_bytes(0);
@@ -119,7 +77,7 @@ TEST(Selection, AdaptiveEvadesAFullQueueForReductions) {
 }
 
 TEST(Selection, UnlessConfiguredReductionsEvadeAFullQueueAndOrdinaryTrafficDoesNot) {
-  SwitchBench bench(leaf({}));
+  SwitchBench bench(leaf_of_four({}));
   const auto usual = ordinary(bench);
   bench.gauges[usual].publish_bytes(more_than_half);
   EXPECT_EQ(ordinary(bench), usual);
@@ -127,11 +85,11 @@ TEST(Selection, UnlessConfiguredReductionsEvadeAFullQueueAndOrdinaryTrafficDoesN
   while (default_of(block) != usual) {
     ++block;
   }
-  EXPECT_NE(reduction(bench, block), usual);
+  EXPECT_NE(way_of_block(bench, block), usual);
 }
 
 TEST(Selection, ABurstCountsWhatItSendsItself) {
-  SwitchBench bench(leaf({Policy::adaptive, Policy::ecmp}));
+  SwitchBench bench(leaf_of_four({Policy::adaptive, Policy::ecmp}));
   const auto usual = ordinary(bench);
   bench.gauges[usual].publish_bytes(more_than_half);
   PacketList burst;
@@ -151,13 +109,13 @@ TEST(Selection, ABurstCountsWhatItSendsItself) {
 
 // Both go to the queues only after the round.
 TEST(Selection, WhatTimersSendEvadesWhatTheSameRoundReceived) {
-  SwitchBench bench(leaf({Policy::adaptive, Policy::adaptive}));
+  SwitchBench bench(leaf_of_four({Policy::adaptive, Policy::adaptive}));
   const auto usual = ordinary(bench);
   std::uint32_t block = 0;
   while (default_of(block) != usual) {
     ++block;
   }
-  EXPECT_TRUE(bench.send(0, contribution(bench, block, 3)).empty()) << "waits for another";
+  EXPECT_TRUE(bench.send(0, block_of(bench, block, 3)).empty()) << "waits for another";
   bench.gauges[usual].publish_bytes(more_than_half);
   bench.now += 1ms;
   PacketList burst;
@@ -178,16 +136,16 @@ TEST(Selection, WhatTimersSendEvadesWhatTheSameRoundReceived) {
 
 TEST(Selection, AllLeavesAgreeAboutDefaultsAndStaticTrees) {
   for (const auto policy : {Policy::ecmp, Policy::adaptive, Policy::static_trees}) {
-    auto one = leaf({Policy::ecmp, policy}, 1);
-    auto other = leaf({Policy::ecmp, policy}, 2);
+    auto one = leaf_of_four({Policy::ecmp, policy}, 1);
+    auto other = leaf_of_four({Policy::ecmp, policy}, 2);
     one.selection.trees = other.selection.trees = 2;
     one.selection.reduction_seed = other.selection.reduction_seed = 7;
     SwitchBench first(one);
     SwitchBench second(other);
     std::set<PortIndex> roots;
     for (std::uint32_t block = 0; block < 64; ++block) {
-      const auto root = reduction(first, block);
-      EXPECT_EQ(reduction(second, block), root);
+      const auto root = way_of_block(first, block);
+      EXPECT_EQ(way_of_block(second, block), root);
       roots.insert(root);
     }
     EXPECT_EQ(roots.size(), policy == Policy::static_trees ? 2u : 4u);
@@ -201,15 +159,15 @@ std::set<std::pair<PortIndex, PortIndex>> ways(const switching::SwitchConfig& lo
   SwitchBench second(upper);
   std::set<std::pair<PortIndex, PortIndex>> taken;
   for (std::uint32_t block = 0; block < 256; ++block) {
-    taken.emplace(reduction(first, block), reduction(second, block));
+    taken.emplace(way_of_block(first, block), way_of_block(second, block));
   }
   return taken;
 }
 
 TEST(Selection, LevelsChooseApartByASeedEach) {
   for (const auto policy : {Policy::ecmp, Policy::adaptive, Policy::flowlet}) {
-    const auto lower = leaf({Policy::ecmp, policy}, 1);
-    auto upper = leaf({Policy::ecmp, policy}, 2);
+    const auto lower = leaf_of_four({Policy::ecmp, policy}, 1);
+    auto upper = leaf_of_four({Policy::ecmp, policy}, 2);
     EXPECT_EQ(ways(lower, upper).size(), 4u) << "they read the same bits";
     upper.selection.reduction_seed = 1;
     EXPECT_EQ(ways(lower, upper).size(), 16u);
@@ -217,12 +175,12 @@ TEST(Selection, LevelsChooseApartByASeedEach) {
 }
 
 TEST(Selection, AReloadChangesTheSeedOfReductionsAndOfNothingElse) {
-  auto config = leaf({Policy::ecmp, Policy::ecmp});
+  auto config = leaf_of_four({Policy::ecmp, Policy::ecmp});
   SwitchBench bench(config);
   const auto choices = [&bench] {
     std::vector<PortIndex> chosen;
     for (std::uint32_t i = 0; i < 64; ++i) {
-      chosen.push_back(reduction(bench, i));
+      chosen.push_back(way_of_block(bench, i));
     }
     return chosen;
   };
@@ -244,63 +202,19 @@ TEST(Selection, AReloadChangesTheSeedOfReductionsAndOfNothingElse) {
   EXPECT_NE(choices(), usual);
 }
 
-// Counts the blocks that leave by the first up-port, on which results are marked.
-unsigned by_the_first(SwitchBench& bench, std::uint32_t first_block, std::uint32_t blocks) {
-  unsigned hits = 0;
-  for (auto block = first_block; block < first_block + blocks; ++block) {
-    const auto up = reduction(bench, block);
-    CanarySpec result;
-    result.kind = wire::CanaryKind::result;
-    result.id = block;
-    result.hosts = result.counter = 2;
-    result.destination = Ip(10, 1, 255, 1);
-    result.child_address = far;
-    result.source_mac = mac(static_cast<std::uint8_t>(up));
-    result.destination_mac = mac(static_cast<std::uint8_t>(up), 0xee);
-    result.congested = up == first_up;
-    EXPECT_EQ(bench.send(up, make_canary(bench.pool, result, std::vector<std::int32_t>{3})).size(),
-              1u);
-    hits += up == first_up ? 1 : 0;
-  }
-  return hits;
-}
-
-TEST(Selection, BlocksLeaveAnUpPortWhoseResultsAreMarked) {
-  for (const auto policy : {Policy::adaptive, Policy::ecmp}) {
-    const auto config = leaf({Policy::ecmp, policy});
-    auto narrow = config;
-    narrow.routes[0].via.resize(1);
-    SwitchBench bench(narrow);
-    EXPECT_EQ(by_the_first(bench, 0, 40), 40u) << "there is no other";
-    bench.device().reconfigure(config);
-    EXPECT_GT(by_the_first(bench, 1000, 100), 15u);
-    by_the_first(bench, 2000, 400);
-    const auto left = by_the_first(bench, 3000, 200);
-    const auto hops = bench.device().routes().front().next_hops;
-    if (policy == Policy::adaptive) {
-      EXPECT_LT(left, 20u);
-      EXPECT_LT(hops[0].share, 0.25);
-      EXPECT_GT(hops[0].share, 0);
-    } else {
-      EXPECT_GT(left, 30u);
-      EXPECT_EQ(hops[0].share, 1);
-    }
-    EXPECT_EQ(hops[1].share, 1) << "nobody can see why not";
-  }
-}
-
 TEST(Selection, EveryPolicyLeavesADownPortAtOnce) {
   for (const auto policy : {Policy::ecmp, Policy::flowlet, Policy::adaptive}) {
-    SwitchBench bench(leaf({policy, policy == Policy::ecmp ? Policy::static_trees : policy}));
+    SwitchBench bench(
+        leaf_of_four({policy, policy == Policy::ecmp ? Policy::static_trees : policy}));
     const auto usual = ordinary(bench);
-    const auto root = reduction(bench, 2);
+    const auto root = way_of_block(bench, 2);
     bench.device().set_port_up(usual, false);
     bench.device().set_port_up(root, false);
     const auto refuge = ordinary(bench);
     EXPECT_NE(refuge, usual);
     EXPECT_NE(refuge, root);
     for (std::uint32_t block = 100; block < 140; ++block) {
-      const auto next = reduction(bench, block);
+      const auto next = way_of_block(bench, block);
       EXPECT_NE(next, usual);
       EXPECT_NE(next, root);
     }
@@ -308,14 +222,14 @@ TEST(Selection, EveryPolicyLeavesADownPortAtOnce) {
 }
 
 TEST(Selection, ARouteMayDifferFromItsSwitchAndAReloadChangesIt) {
-  auto config = leaf({Policy::adaptive, Policy::adaptive});
+  auto config = leaf_of_four({Policy::adaptive, Policy::adaptive});
   config.routes[0].ordinary = Policy::ecmp;
   SwitchBench bench(config);
   const auto row = [&bench] { return bench.device().routes().front(); };
   EXPECT_EQ(row().policies.ordinary, Policy::ecmp);
   EXPECT_EQ(row().policies.reduction, Policy::adaptive);
   bench.gauges[default_of(1)].publish_bytes(more_than_half);
-  EXPECT_NE(reduction(bench, 1), default_of(1));
+  EXPECT_NE(way_of_block(bench, 1), default_of(1));
   const auto evaded = row().counters.evaded;
   EXPECT_EQ(evaded, 1u);
 
@@ -323,13 +237,13 @@ TEST(Selection, ARouteMayDifferFromItsSwitchAndAReloadChangesIt) {
   bench.device().reconfigure(config);
   EXPECT_EQ(row().policies.reduction, Policy::static_trees);
   EXPECT_EQ(row().counters.evaded, evaded) << "counters go on";
-  const auto root = reduction(bench, 3);
-  EXPECT_EQ(reduction(bench, 4), root);
-  EXPECT_EQ(reduction(bench, 5), root);
+  const auto root = way_of_block(bench, 3);
+  EXPECT_EQ(way_of_block(bench, 4), root);
+  EXPECT_EQ(way_of_block(bench, 5), root);
 }
 
 TEST(Selection, FlowletsMoveOrdinaryTrafficBetweenPausesOnly) {
-  auto config = leaf({Policy::flowlet, Policy::ecmp});
+  auto config = leaf_of_four({Policy::flowlet, Policy::ecmp});
   config.selection.flowlet_gap = 500us;
   SwitchBench bench(config);
   const auto port = ordinary(bench);
@@ -381,7 +295,7 @@ TEST(Selection, APortWithoutALinkPublishesAnEmptyQueue) {
 
 // A queue of small frames runs out of buffers long before it reaches its limit of bytes.
 TEST(Selection, AdaptiveEvadesAQueueThatIsFullOfSmallFrames) {
-  SwitchBench bench(leaf({Policy::adaptive, Policy::ecmp}));
+  SwitchBench bench(leaf_of_four({Policy::adaptive, Policy::ecmp}));
   const auto usual = ordinary(bench);
   HeapPacketPool pool(5000, 128);
   forwarding::PortConfig config;

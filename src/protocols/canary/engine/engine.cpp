@@ -167,8 +167,8 @@ void CanaryEngine::broadcast(PacketPtr packet, const Message& message, const Bur
     blocks_.jobs.add_result(block->job);
     patience_.learn(*block);
     if (!block->root) {
-      burst.actions.answer(
-          {path_of(block->key, block->shape.leader), message.congested(), packet->over_ipv6});
+      burst.actions.answer({path_of(block->key, block->shape.leader), packet->ingress,
+                            message.congested(), packet->over_ipv6});
     }
   }
   burst.actions.absorb(nullptr);
