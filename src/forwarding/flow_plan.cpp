@@ -100,11 +100,13 @@ BufferLimits limits_of(const PortConfig& port, std::uint64_t share) {
 
 }  // namespace
 
+std::uint64_t known_rate(const PortConfig& port) {
+  return port.queue.rate_bps > 0 ? port.queue.rate_bps : port.line_bps;
+}
+
 std::uint64_t line_rate(const PortConfig& port) {
-  if (port.queue.rate_bps > 0) {
-    return port.queue.rate_bps;
-  }
-  return port.line_bps > 0 ? port.line_bps : line_rate_usual;
+  const auto known = known_rate(port);
+  return known > 0 ? known : line_rate_usual;
 }
 
 FlowPlan plan_flow_control(std::span<const PortConfig> ports) {

@@ -11,6 +11,8 @@ namespace tributary::forwarding {
 
 // Returns the rate of a port's line: that of its shaper, of its device, or what is common today.
 std::uint64_t line_rate(const PortConfig& port);
+// Returns the same where it is known, and 0 otherwise.
+std::uint64_t known_rate(const PortConfig& port);
 
 // Divides the queues of a switch among the ports with flow control, so that none loses a frame of
 // theirs. Any of them may send to any queue, so each has a share of the smallest one: up to xoff,

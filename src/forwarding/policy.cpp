@@ -13,7 +13,7 @@ namespace {
 constexpr std::uint32_t second_choice = 0x9e3779b1;
 
 // After so many roots that do not keep a block it goes to the next one all the same.
-constexpr std::uint64_t draws_max = 4;
+constexpr std::uint64_t draws_max = 8;
 
 std::size_t nth_live(const HopGroup& group, std::size_t n) {
   std::size_t hop = 0;

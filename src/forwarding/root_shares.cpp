@@ -17,6 +17,18 @@ constexpr std::uint32_t step = RootShares::all / 16;
 
 }  // namespace
 
+void RootShares::weigh(const std::vector<std::uint64_t>& rates_bps) {
+  const auto fastest = std::ranges::max(rates_bps);
+  for (std::size_t hop = 0; hop < roots_.size(); ++hop) {
+    const auto rate = rates_bps[hop] == 0 ? fastest : rates_bps[hop];
+    const auto part = fastest == 0 ? 1 : static_cast<double>(rate) / static_cast<double>(fastest);
+    auto& root = roots_[hop];
+    root.most = std::max(static_cast<std::uint32_t>(part * all), least);
+    root.share = std::min(root.share, root.most);
+  }
+  look_for_reduced();
+}
+
 void RootShares::note(std::size_t root, bool congested, const std::vector<bool>& up) {
   auto& noted = roots_[root];
   noted.heard_of = true;
@@ -39,8 +51,12 @@ void RootShares::judge(Root& root, const std::vector<bool>& up) {
     const auto given_up = static_cast<std::uint32_t>(std::uint64_t{root.share} * more / all);
     root.share = std::max(root.share - given_up, least);
   } else {
-    root.share = std::min(root.share + step, all);
+    root.share = std::min(root.share + step, root.most);
   }
+  look_for_reduced();
+}
+
+void RootShares::look_for_reduced() {
   reduced_ = std::ranges::any_of(roots_, [](const Root& each) { return each.share < all; });
 }
 

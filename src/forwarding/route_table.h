@@ -79,6 +79,7 @@ class RouteTable {
   void continue_counters(const RouteTable& before);
 
   const std::vector<NextHopGroup>& groups() const { return groups_; }
+  std::vector<NextHopGroup>& groups() { return groups_; }
   std::vector<RouteRow> rows() const;              // connected and gateway routes
   std::size_t size() const { return row_count_; }  // of rows()
 

@@ -49,6 +49,7 @@ class RouteTable6 {
   void continue_counters(const RouteTable6& before);
 
   const std::vector<NextHopGroup6>& groups() const { return groups_; }
+  std::vector<NextHopGroup6>& groups() { return groups_; }
   std::vector<RouteRow6> rows() const;             // connected and gateway routes
   std::size_t size() const { return row_count_; }  // of rows()
 

@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "engine/actions.h"
 #include "forwarding/ecmp.h"
+#include "forwarding/flow_plan.h"
 #include "forwarding/flowlet_table.h"
 #include "forwarding/hop_group.h"
 #include "forwarding/occupancy.h"
@@ -24,9 +26,9 @@ class HopChooser {
   HopChooser(const SwitchConfig& config, const forwarding::Occupancy& queues)
       : queues_(queues), ecmp_(ecmp_seed_of(config)), level_(config.selection.reduction_seed) {}
 
-  // `groups` are those that it is going to be asked about.
+  // `groups` are those that it is going to be asked about; each gets to know its lines.
   template <typename Groups>
-  void reconfigure(const SwitchConfig& config, const Groups& groups) {
+  void reconfigure(const SwitchConfig& config, Groups& groups) {
     using forwarding::Policy;
     ecmp_ = forwarding::EcmpHash(ecmp_seed_of(config));
     level_ = forwarding::LevelHash(config.selection.reduction_seed);
@@ -35,9 +37,13 @@ class HopChooser {
       return group.policies.ordinary == Policy::flowlet ||
              group.policies.reduction == Policy::flowlet;
     }));
-    learns_ = std::any_of(groups.begin(), groups.end(), [](const auto& group) {
-      return group.up.size() > 1 && group.policies.reduction == Policy::adaptive;
-    });
+    learns_ = false;
+    for (forwarding::HopGroup& group : groups) {
+      if (group.up.size() > 1 && group.policies.reduction == Policy::adaptive) {
+        weigh(group, config);
+        learns_ = true;
+      }
+    }
   }
 
   // Returns a next hop of the group that can be chosen, of which there is one, for a packet of a
@@ -61,6 +67,15 @@ class HopChooser {
   }
 
  private:
+  // A hop on the bridge has the lines of many ports, which tell nothing of it.
+  static void weigh(forwarding::HopGroup& group, const SwitchConfig& config) {
+    std::vector<std::uint64_t> rates_bps;
+    for (const auto interface : group.interfaces) {
+      rates_bps.push_back(
+          interface < config.ports.size() ? forwarding::known_rate(config.ports[interface]) : 0);
+    }
+    group.shares.weigh(rates_bps);
+  }
   static wire::Ipv4Address destination_of(const wire::Ipv4Header& ip) { return ip.destination; }
   static wire::IpAddress destination_of(const wire::Ipv6Header& ip) {
     return wire::IpAddress(ip.destination);

@@ -31,6 +31,24 @@ TEST_F(RootSharesTest, AllIsKeptAtFirst) {
   EXPECT_TRUE(shares_.keeps(2, 0xffffffff));
 }
 
+TEST_F(RootSharesTest, ASlowerLineKeepsWhatItCarriesBesideTheFastest) {
+  shares_.weigh({10, 40, 0});
+  EXPECT_EQ(shares_.share(0), RootShares::all / 4);
+  EXPECT_EQ(shares_.share(1), RootShares::all);
+  EXPECT_EQ(shares_.share(2), RootShares::all) << "nobody knows";
+  results(64, {true, false, false});
+  EXPECT_LT(shares_.share(0), RootShares::all / 8);
+  results(1000, {false, false, false});
+  EXPECT_EQ(shares_.share(0), RootShares::all / 4);
+}
+
+TEST_F(RootSharesTest, LinesOfOneRateKeepAll) {
+  shares_.weigh({40, 40, 40});
+  EXPECT_FALSE(shares_.reduced());
+  shares_.weigh({0, 0, 0});
+  EXPECT_FALSE(shares_.reduced());
+}
+
 TEST_F(RootSharesTest, AHopThatMeetsWithMoreCongestionGivesBlocksUp) {
   results(64, {false, true, false});
   EXPECT_LT(shares_.share(1), RootShares::all / 4);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests what a switch learns from results about the roots of blocks.
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -57,6 +58,23 @@ TEST(Roots, BlocksLeaveAnUpPortWhoseResultsAreMarked) {
       EXPECT_EQ(hops[0].share, 1);
     }
     EXPECT_EQ(hops[1].share, 1) << "nobody can see why not";
+  }
+}
+
+TEST(Roots, LinesOfDifferentSpeedsGetBlocksByTheirRates) {
+  auto config = leaf_of_four({Policy::ecmp, Policy::adaptive});
+  for (auto port = first_up; port <= last_up; ++port) {
+    config.ports[port].line_bps = port == first_up ? 100'000'000'000 : 25'000'000'000;
+  }
+  SwitchBench bench(config);
+  constexpr std::uint32_t blocks = 1400;
+  std::array<unsigned, last_up + 1> hits{};
+  for (std::uint32_t block = 0; block < blocks; ++block) {
+    ++hits.at(way_of_block(bench, block));
+  }
+  EXPECT_NEAR(hits[first_up], blocks * 4 / 7, 80);
+  for (PortIndex port = first_up + 1; port <= last_up; ++port) {
+    EXPECT_NEAR(hits.at(port), blocks / 7, 50);
   }
 }
 
