@@ -205,8 +205,7 @@ class Communicator {
   // Tells which elements of the last collective's result lack whom, in the order of the elements;
   // all others have every rank in them. Only allreduce, reduce and reduce_scatter may lack ranks,
   // and only with PANAMA and a share below 1 (TRIBUTARY_SHARE). Fails where nobody can tell: if
-  // ranks share machines, or with a share so small that there are too many choices of who is
-  // missing.
+  // ranks share machines.
   Result<std::vector<PartialResult>> partial_results() const;
 
   // Goes on to the next membership of an elastic world (CommunicatorOptions::membership). All

@@ -19,7 +19,7 @@ namespace tributary::host {
 // collective ends, so that it need not be copied.
 struct Datagram {
   static constexpr std::size_t header_bytes_max = 64;
-  static constexpr std::size_t trailer_bytes_max = 4;
+  static constexpr std::size_t trailer_bytes_max = 128;
 
   Endpoint destination;
   std::uint32_t flow = 0;  // which of its sending sockets a transport takes, where it has several

@@ -28,8 +28,8 @@ class Outbox {
     ++size_;
   }
   void push(const Endpoint& destination, wire::Bytes header, wire::Bytes payload,
-            wire::Bytes trailer) {
-    slots_[(head_ + size_) % slots_.size()].assign(destination, header, payload, trailer);
+            wire::Bytes trailer, std::uint32_t flow = 0) {
+    slots_[(head_ + size_) % slots_.size()].assign(destination, header, payload, trailer, flow);
     ++size_;
   }
   // Returns a datagram counted from the front. Precondition: index < size().

@@ -49,7 +49,8 @@ template <typename Make>
 Result<std::unique_ptr<Preparation>> prepare_socket(DatagramSocket socket, Offer offer, Make make) {
   offer.port = socket.local.port;
   auto transport =
-      UringTransport::create(std::move(socket), Datagram::header_bytes_max + offer.payload_bytes);
+      UringTransport::create(std::move(socket), Datagram::header_bytes_max + offer.payload_bytes +
+                                                    Datagram::trailer_bytes_max);
   if (!transport) {
     return tl::make_unexpected(transport.error());
   }

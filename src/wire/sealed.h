@@ -10,8 +10,9 @@
 #include "wire/element.h"
 #include "wire/parse_error.h"
 
-// Sealed headers have two CRCs and are followed by nothing but elements: the last field, `crc`, is
-// that of the fields before it, and `payload_crc` among them that of the elements.
+// Sealed headers have two CRCs and are followed by nothing but their payload, which is elements and
+// what a protocol has behind them: the last field, `crc`, is that of the fields before it, and
+// `payload_crc` among them that of the payload.
 namespace tributary::wire {
 
 template <class Header>
@@ -27,7 +28,7 @@ Bytes sealed_part(const Header& header) {
   return std::as_bytes(std::span(&header, 1)).first(offsetof(Header, crc));
 }
 
-// Returns whether a header that is well formed, and the elements behind it, came undamaged, by both
+// Returns whether a header that is well formed, and the payload behind it, came undamaged, by both
 // CRCs.
 template <SealedHeader Header>
 bool is_intact(const Header& header, Bytes payload) {
@@ -47,12 +48,26 @@ void seal(Header& header, Bytes payload) {
   reseal(header);
 }
 
+// Likewise, where the payload is two parts that do not lie behind each other yet.
+template <SealedHeader Header>
+void seal(Header& header, Bytes elements, Bytes behind) {
+  header.payload_crc = crc32(crc32(0, elements), behind);
+  reseal(header);
+}
+
 template <class View>
 using HeaderOf = std::remove_pointer_t<decltype(View::header)>;
 
-// `bytes` is everything behind the UDP header; the view's `error` tells what is wrong with it.
+template <SealedHeader Header>
+std::size_t elements_bytes(const Header& header) {
+  return header.elements.value() * element_bytes(header.element_type);
+}
+
+// `bytes` is everything behind the UDP header, `payload_bytes` says how much of that is payload by
+// a header that is well formed; the view's `error` tells what is wrong with it.
 template <class View>
-View parse_sealed(MutableBytes bytes, bool (*is_well_formed)(const HeaderOf<View>& header)) {
+View parse_sealed(MutableBytes bytes, bool (*is_well_formed)(const HeaderOf<View>& header),
+                  std::size_t (*payload_bytes)(const HeaderOf<View>& header) = elements_bytes) {
   MutableCursor cursor(bytes);
   View view;
   auto* header = cursor.take<HeaderOf<View>>();
@@ -70,7 +85,7 @@ View parse_sealed(MutableBytes bytes, bool (*is_well_formed)(const HeaderOf<View
   if (!is_well_formed(*header)) {
     return fail(ParseError::malformed);
   }
-  const std::size_t expected = header->elements.value() * element_bytes(header->element_type);
+  const std::size_t expected = payload_bytes(*header);
   const auto payload = cursor.rest();
   if (payload.size() != expected) {
     return fail(payload.size() < expected ? ParseError::truncated : ParseError::oversized);

@@ -111,6 +111,10 @@ class Session {
     spec.rank = (what & 0x80) != 0 ? wire::PanamaHeader::no_rank : spec.ingress;
     spec.type = (shape & 1) != 0 ? wire::ElementType::bf16 : wire::ElementType::i32;
     spec.fingerprint = spec.ingress + ((shape >> 1) & 1u);
+    // Ranks next to each other, so that those of two ports are the same now and then.
+    const auto ranks = (std::uint64_t{1} << spec.contributions) - 1;
+    const bool has_mask = tree.is_partial() && kind != wire::PanamaKind::inquiry;
+    spec.present = has_mask ? ranks << spec.ingress : 0;
     spec.wnd_cap = (shape & 4) != 0 ? 3 : wire::PanamaHeader::wnd_cap_none;
     spec.tos |= (shape & 8) != 0 ? wire::ecn::ce : 0;
     const std::vector<std::byte> payload((shape >> 4) * wire::element_bytes(spec.type));

@@ -113,6 +113,25 @@ class OnATree(EveryCollective, Panama):
             self.job("-d", "i32", "--counts", SEVERAL_WINDOWS, *ONCE)
 
 
+class OnATreeThatMayLackRanks(Panama):
+    """Python's ranks are late, and everybody says of every element whom it lacks."""
+
+    def job_that_lacks(self, *arguments, **where) -> None:
+        for _ in range(10):  # it depends on who is late
+            document = self.job("-d", "i32", *arguments, **where)
+            if document["panama"]["results_partial"] > 0:
+                return
+        self.fail("nobody was late")
+
+    def test_the_mask_says_who_is_in_a_sum(self):
+        with support.Lab("star-4") as self.lab, panama_job(self.lab, more="share = 0.75\n"):
+            self.job_that_lacks("--counts", SEVERAL_WINDOWS, "-n", "2")
+
+    def test_results_are_asked_for_where_packets_are_lost(self):
+        with support.Lab("star-4", *LOSSY) as self.lab, panama_job(self.lab, more="share = 0.5\n"):
+            self.job_that_lacks("--counts", SEVERAL_WINDOWS, *ONCE, ranks="1,2")
+
+
 class OnTwoTreesOverLossyCables(Panama):
     def test_loss_costs_time_only(self):
         with support.Lab("fat-tree-8", *LOSSY) as self.lab, panama_job(self.lab, "--trees", 2) as told:

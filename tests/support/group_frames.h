@@ -14,6 +14,7 @@
 #include "wire/ethernet.h"
 #include "wire/ipv4.h"
 #include "wire/multicast.h"
+#include "wire/sealed.h"
 #include "wire/transport.h"
 
 // The packets of protocols that go to multicast groups have this in common. A Spec is a structure
@@ -76,15 +77,16 @@ Header* header_behind_udp(Packet& packet) {
 }
 
 // Seals the packet in a frame again after a test has tampered with it; nothing happens if its
-// payload is not all there.
+// payload, as long as `payload_bytes` says, is not all there.
 template <typename Header>
-void reseal_behind_udp(Packet& packet) {
+void reseal_behind_udp(Packet& packet,
+                       std::size_t (*payload_bytes)(const Header&) = wire::elements_bytes) {
   auto* header = header_behind_udp<Header>(packet);
   if (header == nullptr ||
       static_cast<std::size_t>(header->element_type) >= wire::element_type_count) {
     return;
   }
-  const auto bytes = header->elements.value() * wire::element_bytes(header->element_type);
+  const auto bytes = payload_bytes(*header);
   const auto payload = packet.bytes().subspan(headers_before_protocol + sizeof *header);
   if (payload.size() >= bytes) {
     seal(*header, payload.first(bytes));  // this is the protocol's own

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "support/panama_packets.h"
 
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
 #include "support/group_frames.h"
 
 namespace tributary::test {
 namespace {
 
-wire::PanamaHeader header_of(const PanamaSpec& spec, std::size_t payload_bytes) {
+wire::PanamaHeader header_of(const PanamaSpec& spec, std::size_t elements_bytes) {
   wire::PanamaHeader header;
   header.job = spec.job;
   header.tree = spec.tree;
@@ -15,13 +19,14 @@ wire::PanamaHeader header_of(const PanamaSpec& spec, std::size_t payload_bytes) 
   header.flags = wire::PanamaHeader::current_version;
   header.flags |= spec.fin ? wire::PanamaHeader::fin_bit : 0;
   header.flags |= spec.retransmission ? wire::PanamaHeader::retransmission_bit : 0;
+  header.flags |= spec.present != 0 ? wire::PanamaHeader::mask_bit : 0;
   header.flags |= spec.answer ? wire::PanamaHeader::answer_bit : 0;
   header.kind = spec.kind;
   header.element_type = spec.type;
   header.op = spec.op;
   header.run = spec.run;
   header.epoch = spec.epoch;
-  header.elements = static_cast<std::uint16_t>(payload_bytes / wire::element_bytes(spec.type));
+  header.elements = static_cast<std::uint16_t>(elements_bytes / wire::element_bytes(spec.type));
   header.contributions = spec.contributions;
   header.workers = spec.workers;
   header.rank = spec.rank;
@@ -32,8 +37,13 @@ wire::PanamaHeader header_of(const PanamaSpec& spec, std::size_t payload_bytes) 
 }  // namespace
 
 PacketPtr make_panama(PacketPool& pool, const PanamaSpec& spec,
-                      std::span<const std::byte> payload) {
-  auto header = header_of(spec, payload.size());
+                      std::span<const std::byte> elements) {
+  auto header = header_of(spec, elements.size());
+  std::vector<std::byte> payload(header.payload_bytes());
+  std::copy(elements.begin(), elements.end(), payload.begin());
+  if (header.has_mask()) {
+    std::memcpy(payload.data() + elements.size(), &spec.present, sizeof spec.present);
+  }
   wire::seal(header, payload);
   const auto source_port = wire::source_port_of(wire::panama_key(spec.job, spec.tree));
   return make_group_frame(pool, spec, source_port, header, payload);
@@ -44,7 +54,8 @@ wire::PanamaHeader* panama_header(Packet& packet) {
 }
 
 void reseal_panama(Packet& packet) {
-  reseal_behind_udp<wire::PanamaHeader>(packet);
+  reseal_behind_udp<wire::PanamaHeader>(
+      packet, [](const wire::PanamaHeader& header) { return header.payload_bytes(); });
 }
 
 }  // namespace tributary::test

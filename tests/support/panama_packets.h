@@ -32,6 +32,7 @@ struct PanamaSpec {
   std::uint16_t wnd_cap = wire::PanamaHeader::wnd_cap_none;
   std::uint64_t fingerprint = 0;
   std::uint16_t rank = 0;
+  std::uint64_t present = 0;  // the ranks in its mask, of the first 64; 0: it has no mask
   wire::Ipv4Address group{239, 192, 0, 1};
   wire::Ipv4Address source{10, 0, 0, 1};
   wire::MacAddress source_mac{{0x02, 0, 0, 0, 0, 0x01}};
@@ -41,8 +42,9 @@ struct PanamaSpec {
   PortIndex ingress = 0;
 };
 
-// Makes a complete, sealed frame, or null if the pool is empty. `payload` is whole elements.
-PacketPtr make_panama(PacketPool& pool, const PanamaSpec& spec, std::span<const std::byte> payload);
+// Makes a complete, sealed frame, or null if the pool is empty. `elements` are whole ones.
+PacketPtr make_panama(PacketPool& pool, const PanamaSpec& spec,
+                      std::span<const std::byte> elements);
 
 template <typename T>
 PacketPtr make_panama(PacketPool& pool, const PanamaSpec& spec, const std::vector<T>& elements) {

@@ -100,7 +100,11 @@ bool forge_panama(const engine::Frame& parsed, std::mt19937_64& random) {
   if (!view.payload.empty()) {
     view.payload[0] ^= std::byte{0x55};
   }
-  seal(header, view.payload);
+  const wire::MutableBytes mask(view.payload.data() + view.payload.size(), header.mask_bytes());
+  for (std::uint32_t rank = 0; header.has_mask() && rank < header.workers.value(); ++rank) {
+    wire::set_rank(mask, rank, rank < header.contributions.value());
+  }
+  seal(header, view.payload, mask);
   return true;
 }
 

@@ -12,14 +12,32 @@ bool is_well_formed(const PanamaHeader& header) {
                         header.kind == PanamaKind::result ||
                         (header.kind == PanamaKind::inquiry && header.elements.value() == 0);
   const auto contributions = header.contributions.value();
+  const bool may_have_mask =
+      header.kind != PanamaKind::inquiry && header.workers.value() <= panama_masked_ranks_max;
   return is_known && is_valid(header.element_type, header.op) && !is_handler(header.op) &&
-         contributions >= 1 && contributions <= header.workers.value();
+         contributions >= 1 && contributions <= header.workers.value() &&
+         (may_have_mask || !header.has_mask());
 }
 
 }  // namespace
 
+bool is_sound_mask(const PanamaHeader& header, Bytes payload) {
+  const RankMask mask(payload.last(header.mask_bytes()));
+  return mask.count() == header.contributions.value() && mask.is_within(header.workers.value());
+}
+
 PanamaView parse_panama(MutableBytes bytes) {
-  return parse_sealed<PanamaView>(bytes, is_well_formed);
+  auto view = parse_sealed<PanamaView>(
+      bytes, is_well_formed, [](const PanamaHeader& header) { return header.payload_bytes(); });
+  if (view.error != PanamaError::none || !view.header->has_mask()) {
+    return view;
+  }
+  const auto& header = *view.header;
+  const bool sound = is_sound_mask(header, view.payload);
+  view.mask = RankMask(view.payload.last(header.mask_bytes()));
+  view.payload = view.payload.first(sound ? header.elements_bytes() : 0);
+  view.error = sound ? PanamaError::none : PanamaError::malformed;
+  return view;
 }
 
 }  // namespace tributary::wire

@@ -10,6 +10,7 @@
 #include "wire/key.h"
 #include "wire/multicast.h"
 #include "wire/parse_error.h"
+#include "wire/rank_mask.h"
 #include "wire/sealed.h"
 
 namespace tributary::wire {
@@ -31,6 +32,10 @@ inline constexpr std::uint32_t panama_epochs_apart = 8;
 // switch that waits for the child; both remember so many.
 inline constexpr std::uint32_t panama_epochs_kept = panama_epochs_apart + 2;
 
+// A job whose results may lack somebody has no more ranks than this. The mask of those that are in
+// a sum takes a twelfth of an Ethernet packet then, and more of it would be lost to elements.
+inline constexpr std::uint32_t panama_masked_ranks_max = 1024;
+
 enum class PanamaKind : std::uint8_t {
   aggregation = 1,  // up the tree: elements of one worker, or the sum of some
   result = 2,       // down the tree, to its multicast group; up, for whoever lacks it there
@@ -40,14 +45,15 @@ enum class PanamaKind : std::uint8_t {
 // This is the aggregation packet of "In-Network Aggregation for Shared Machine Learning Clusters"
 // (PANAMA): the fields of Figure 4, then Tributary's extension. It follows IPv4 with DSCP 56 and
 // UDP, and is addressed to the multicast group of its tree in both directions. Integers are
-// big-endian, elements little-endian. docs/reference/wire/panama.md describes every byte.
+// big-endian, elements little-endian. Where results may lack somebody, the mask of the ranks in the
+// sum is behind the elements. docs/reference/wire/panama.md describes every byte.
 struct [[gnu::packed]] PanamaHeader {
   // These are the fields of Figure 4.
   be32 job;                // JID
   be16 tree;               // TID
   be16 wnd_cap;            // least memory for packets on the way up so far, in packets (4.2.2)
   be32 vid;                // number of the packet in its tree and epoch, from 0
-  std::uint8_t flags = 0;  // FIN, retransmission, answer, version
+  std::uint8_t flags = 0;  // FIN, retransmission, answer, mask, version
 
   // These are the fields of the extension.
   PanamaKind kind = PanamaKind::aggregation;
@@ -60,7 +66,7 @@ struct [[gnu::packed]] PanamaHeader {
   be16 workers;        // of the job
   be16 rank;           // of the worker that sends; no_rank once aggregated
   be64 fingerprint;    // sum of the contributors' tags, modulo 2^64
-  be32 payload_crc;    // CRC-32 over the payload
+  be32 payload_crc;    // CRC-32 over the elements, and the mask behind them
   be32 crc;            // CRC-32 over the 44 bytes before it
 
   static constexpr std::uint8_t fin_bit = 0x80;
@@ -69,7 +75,9 @@ struct [[gnu::packed]] PanamaHeader {
   // The packet is sent because an inquiry or a repeat came. A contribution asks for nothing then,
   // and a result from below does not tell that its sender has all before it.
   static constexpr std::uint8_t answer_bit = 0x20;
-  static constexpr std::uint8_t version_mask = 0x1f;
+  // A mask of the ranks in the sum is behind the elements, as somebody may be missing.
+  static constexpr std::uint8_t mask_bit = 0x10;
+  static constexpr std::uint8_t version_mask = 0x0f;
   static constexpr std::uint8_t current_version = 2;
   static constexpr std::uint16_t no_rank = 0xffff;
   // Packets that have passed no switch yet have this cap.
@@ -81,7 +89,16 @@ struct [[gnu::packed]] PanamaHeader {
     return (flags & (retransmission_bit | answer_bit)) == retransmission_bit;
   }
   constexpr bool answers() const { return (flags & answer_bit) != 0; }
+  constexpr bool has_mask() const { return (flags & mask_bit) != 0; }
   constexpr std::uint8_t version() const { return flags & version_mask; }
+
+  constexpr std::size_t elements_bytes() const {
+    return elements.value() * element_bytes(element_type);
+  }
+  constexpr std::size_t mask_bytes() const {
+    return has_mask() ? rank_mask_bytes(workers.value()) : 0;
+  }
+  constexpr std::size_t payload_bytes() const { return elements_bytes() + mask_bytes(); }
 };
 static_assert(sizeof(PanamaHeader) == 48 && alignof(PanamaHeader) == 1);
 
@@ -100,9 +117,18 @@ struct PanamaView {
   PanamaError error = PanamaError::truncated;
   PanamaHeader* header = nullptr;  // set whenever 48 bytes were there; trust it if error == none
   MutableBytes payload;            // elements * element_bytes; empty unless error == none
+  RankMask mask;                   // of the ranks in the sum; empty if the packet has none
 };
 
-// Checks every field and both CRCs. `bytes` is everything behind the UDP header.
+// Returns whether the mask has as many ranks as the packet has contributions, all of them the
+// job's. `payload` is elements and mask.
+bool is_sound_mask(const PanamaHeader& header, Bytes payload);
+// Returns the same of a packet that may have no mask, and is sound then.
+inline bool has_sound_mask(const PanamaHeader& header, Bytes payload) {
+  return !header.has_mask() || is_sound_mask(header, payload);
+}
+
+// Checks every field, both CRCs and the mask. `bytes` is everything behind the UDP header.
 PanamaView parse_panama(MutableBytes bytes);
 
 // Returns panama_key() without further checks; 0 if truncated.

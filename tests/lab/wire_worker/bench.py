@@ -142,12 +142,23 @@ class Sample:
     def vector(self, rank: int, iteration: int) -> bytes:
         return elements.store(self._type, _roll(self._inputs[rank], iteration))
 
-    def wrong(self, result: bytes, iteration: int) -> int:
-        """Elements of a reduction that are not what they must be."""
+    def wrong(self, result: bytes, iteration: int, missing: list) -> int:
+        """Elements of a reduction that are not what they must be. `missing`: bytes that lack ranks, and
+        these; sums are exact then."""
         values = elements.load(self._type, result)
-        bounds = zip(values, _roll(self._least, iteration), _roll(self._most, iteration),
-                     strict=True)
-        return sum(not least <= value <= most for value, least, most in bounds)
+        exact = [_roll(self._least, iteration), _roll(self._most, iteration)]
+        for place, ranks in missing:
+            for bound in exact:
+                self._without(bound, place, ranks, iteration)
+        return sum(not least <= value <= most for value, least, most in zip(values, *exact, strict=True))
+
+    def _without(self, sums: list, place: slice, ranks: list[int], iteration: int) -> None:
+        size = elements.BYTES[self._type]
+        part = slice(place.start // size, place.stop // size)
+        there = [_roll(column, iteration)[part] for rank, column in enumerate(self._inputs)
+                 if rank not in ranks]
+        sums[part] = functools.reduce(
+            lambda a, b: elements.combine(self._type, self._op, a, b), there)
 
 
 class Bench:
@@ -222,7 +233,7 @@ class Bench:
         is_root = self._rank == options.root
         if (options.collective in (ALLREDUCE, SPARSE_ALLREDUCE)
                 or options.collective == REDUCE and is_root):
-            return sample.wrong(result, iteration)
+            return sample.wrong(result, iteration, self._communicator.missing())
         return 0
 
     def _too_early(self) -> int:
@@ -264,10 +275,11 @@ def options_of(argv: list[str]) -> argparse.Namespace:
     return options
 
 
-def protocol_of(options: argparse.Namespace, address: str):
+def protocol_of(options: argparse.Namespace, address: str, world: int):
     if options.algorithm == "panama":
         congestion_control = os.environ.get("TRIBUTARY_CONGESTION_CONTROL", "on") == "on"
-        return Panama(address, os.environ["TRIBUTARY_TREES"].split(","), congestion_control)
+        return Panama(address, os.environ["TRIBUTARY_TREES"].split(","), congestion_control, world,
+                      float(os.environ.get("TRIBUTARY_SHARE", "1")))
     if options.algorithm == "flare":
         return Flare(address, os.environ["TRIBUTARY_FLARE_TREE"],
                      int(os.environ.get("TRIBUTARY_FLARE_WINDOW", "64")),
@@ -281,7 +293,7 @@ def main(argv: list[str], address: str, mtu: int) -> int:
     options = options_of(argv)
     place = (os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"]))
     world = int(os.environ["WORLD_SIZE"])
-    protocol = protocol_of(options, address)
+    protocol = protocol_of(options, address, world)
     communicator = Communicator(place, int(os.environ["RANK"]), world, address, protocol, mtu,
                                 job=int(os.environ.get("TRIBUTARY_JOB", "0")),
                                 secret=os.environ.get("TRIBUTARY_SECRET", ""),

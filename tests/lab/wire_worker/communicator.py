@@ -72,6 +72,10 @@ class Communicator:
     def call(self, call: Call) -> bytes:
         return self._protocol.call(call, time.monotonic() + self._deadline_s)
 
+    def missing(self) -> list:
+        """Bytes of the last result that lack ranks, and whom."""
+        return getattr(self._protocol, "missing", [])
+
     def finalize(self) -> None:
         with contextlib.suppress(ConnectionError, EOFError):  # who has waited for long enough is gone
             self.ring.final_barrier()

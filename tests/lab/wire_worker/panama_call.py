@@ -4,12 +4,12 @@
 import elements
 import tags
 from calls import BARRIER, Call, Job, as_allreduce
-from panama_packets import AGGREGATION, FIN, NO_CAP, VERSION, Packet
+from panama_packets import AGGREGATION, FIN, MASK, NO_CAP, VERSION, Packet
 
 
 class Packets:
-    def __init__(self, job: Job, run: int, call: Call, epoch: int, trees: int):
-        self.job, self.run, self.epoch, self.trees = job, run, epoch, trees
+    def __init__(self, job: Job, run: int, call: Call, epoch: int, trees: int, quorum: int):
+        self.job, self.run, self.epoch, self.trees, self.quorum = job, run, epoch, trees, quorum
         self.call = as_allreduce(call)
         self._key = tags.key_of_call(job.key, epoch)
         full = -(-len(self.call.vector) // job.payload_bytes)
@@ -26,11 +26,26 @@ class Packets:
 
     def contribution(self, tree: int, vid: int) -> Packet:
         payload = self.call.vector[self.place(tree, vid)]
-        is_last = vid == self.of_tree(tree) - 1
-        return Packet(self.job.id, tree, NO_CAP, vid, VERSION | (FIN if is_last else 0), AGGREGATION,
-                      self.call.element_type, self.call.op, self.run, self.epoch,
-                      self._elements(len(payload)), 1, self.job.hosts, self.job.rank,
-                      self._tag(tree, vid, self.job.rank), payload)
+        flags = VERSION | (FIN if self.is_last(tree, vid) else 0) | (MASK if self.is_partial() else 0)
+        return Packet(self.job.id, tree, NO_CAP, vid, flags, AGGREGATION, self.call.element_type,
+                      self.call.op, self.run, self.epoch, self._elements(len(payload)), 1,
+                      self.job.hosts, self.job.rank, self._tag(tree, vid, self.job.rank), payload,
+                      1 << self.job.rank if self.is_partial() else 0)
+
+    def is_last(self, tree: int, vid: int) -> bool:
+        return vid == self.of_tree(tree) - 1
+
+    def is_partial(self) -> bool:
+        """Whether ranks may be missing."""
+        return self.quorum < self.job.hosts
+
+    def has_all(self, packet: Packet) -> bool:
+        return packet.contributions == self.job.hosts
+
+    def missing(self, packet: Packet) -> list[int]:
+        """The ranks that a result lacks."""
+        return [] if self.has_all(packet) else [
+            rank for rank in range(self.job.hosts) if not packet.present >> rank & 1]
 
     def _elements(self, payload_bytes: int) -> int:
         return payload_bytes // elements.BYTES[self.call.element_type]
@@ -38,15 +53,20 @@ class Packets:
     def _tag(self, tree: int, vid: int, rank: int) -> int:
         return tags.of(self._key, tree << 32 | vid, rank)
 
-    def _total_tag(self, tree: int, vid: int) -> int:
-        return tags.of_first(self._key, tree << 32 | vid, self.job.hosts)
+    def _tags(self, packet: Packet) -> int:
+        """Of the ranks in a result."""
+        if self.has_all(packet):
+            return tags.of_first(self._key, packet.tree << 32 | packet.vid, self.job.hosts)
+        return tags.total(self._tag(packet.tree, packet.vid, rank) for rank in range(self.job.hosts)
+                          if packet.present >> rank & 1)
 
     def is_result(self, packet: Packet) -> bool:
-        """Of a packet of this call: everybody is in it."""
+        """Of a packet of this call: everybody is in it, or as many as are needed."""
         if packet.tree >= self.trees or packet.vid >= self.of_tree(packet.tree):
             return False
         place = self.place(packet.tree, packet.vid)
-        return (packet.workers == packet.contributions == self.job.hosts
+        return (packet.workers == self.job.hosts and packet.contributions >= self.quorum
+                and bool(packet.flags & MASK) == self.is_partial()
                 and (packet.element_type, packet.op) == (self.call.element_type, self.call.op)
                 and packet.elements == self._elements(place.stop - place.start)
-                and packet.fingerprint == self._total_tag(packet.tree, packet.vid))
+                and packet.fingerprint == self._tags(packet))

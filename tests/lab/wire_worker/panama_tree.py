@@ -21,19 +21,29 @@ class Tree:
         self._sent: dict[int, tuple[int, float | None]] = {}  # by VID: which sending; when, if the first
         self._done: dict[int, int] = {}  # by VID: which sending
         self._ask_at, self._asked = 0.0, 0
+        self._asked_for: set[int] = set()  # by the timer
+        self._seen = 0  # behind the highest result
+        self._left_out = False  # the others go on without this rank
+        self.owes_last = False  # its result is here, and the contribution was never sent
         window.begin_call()
 
     def finished(self) -> bool:
         return self._lowest == self._count
 
     def may_send(self) -> bool:
+        while self._next in self._done:
+            self._next += 1
         return self._next < min(self._lowest + min(self._window.size, self._most), self._count)
 
     def send_next(self, now: float) -> Packet:
         if self._next == self._lowest:
             self._wait(now)
+        vid = self._next
         self._next += 1
-        return self._send(self._next - 1, now)
+        packet = self._send(vid, now)
+        if self._packets.is_partial() and (self._left_out or vid < self._seen):
+            packet.flags |= RETRANSMISSION  # its result may be there
+        return packet
 
     def _send(self, vid: int, sent_first: float | None) -> Packet:
         self._sendings += 1
@@ -48,6 +58,7 @@ class Tree:
             if now < self._ask_at:
                 return None
             self._asked += 1
+            self._asked_for.add(self._lowest)
         self._ask_at = now + self._round_trips.timeout(self._asked)
         packet = self._send(self._lowest, None)
         packet.flags |= RETRANSMISSION
@@ -63,14 +74,25 @@ class Tree:
 
     def take(self, result: Packet, marked: bool, now: float) -> bool:
         """Whether it is news."""
-        if result.vid not in self._sent:
+        is_early = self._next <= result.vid and result.vid not in self._done
+        if result.vid not in self._sent and (not is_early or self._packets.has_all(result)):
             return False
         self._window.result(marked, result.wnd_cap, full=self._next < self._count)
-        self._done[result.vid], sent_first = self._sent.pop(result.vid)
+        self._note_absence(result)
+        self._seen = max(self._seen, result.vid + 1)
+        self._done[result.vid], sent_first = self._sent.pop(result.vid, (0, None))
         if sent_first is not None:
             self._round_trips.measured(now - sent_first)
         while self._lowest in self._done:
             del self._done[self._lowest]
             self._lowest += 1
+        self._next = max(self._next, self._lowest)
+        self.owes_last |= is_early and self._packets.is_last(self._number, result.vid)
         self._wait(now)
         return True
+
+    def _note_absence(self, result: Packet) -> None:
+        if self._packets.has_all(result) or result.vid not in self._sent:
+            self._left_out = False
+        elif result.vid in self._asked_for:
+            self._left_out = True

@@ -45,18 +45,17 @@ Result<Choice> choose(const CommunicatorOptions& options, const PanamaCollective
                 (plan.trees.size() == 1 ? " tree" : " trees");
   notice += plan.congestion_control ? "" : ", without congestion control";
   if (plan.quorum < observation.ranks) {
-    notice += ", a sum needs " + of(plan.quorum, observation.ranks) +
-              (machine.names_missing() ? "" : ", and nobody can tell which it has");
+    notice += ", a sum needs " + of(plan.quorum, observation.ranks);
   }
   return Choice{panama, notice};
 }
 
 class PanamaCarrier final : public MachineCarrier<PanamaCollectives> {
  public:
-  PanamaCarrier(const Job& job, PanamaPlan plan, UringTransport transport,
+  PanamaCarrier(const Job& job, const PanamaPlan& plan, UringTransport transport,
                 const CommunicatorOptions& options)
-      : MachineCarrier(std::make_unique<PanamaCollectives>(job, std::move(plan)),
-                       std::move(transport), options, panama_headers_bytes) {}
+      : MachineCarrier(std::make_unique<PanamaCollectives>(job, plan), std::move(transport),
+                       options, panama_overhead_bytes(plan.quorum, job.world_size())) {}
 
   // Tries the trees with a full packet in each.
   Result<Choice> find_out(Ring& ring, const Deadline& until) override {
@@ -81,14 +80,6 @@ class PanamaCarrier final : public MachineCarrier<PanamaCollectives> {
   }
   std::size_t packets_max() const override { return Chunks::count_max; }
   Result<std::vector<PartialResult>> partial_results() override {
-    const auto& plan = machine().plan();
-    const auto ranks = machine().job().world_size();
-    if (plan.quorum < ranks && !machine().names_missing()) {
-      return fail(Error::Code::invalid_argument,
-                  "up to " + of(ranks - plan.quorum, ranks) +
-                      " may be missing: there are too many choices to find out which they are; "
-                      "with a larger share (TRIBUTARY_SHARE) results tell");
-    }
     return with_machine([](const auto& panama) { return panama.partial_results(); });
   }
 };
@@ -114,8 +105,10 @@ Result<std::unique_ptr<Preparation>> prepare_panama(const CommunicatorOptions& o
   if (!socket) {
     return tl::make_unexpected(socket.error());
   }
-  const auto offer = socket_offer(
-      options, *socket, payload_bytes_behind(panama_headers_bytes, place.mtu), automatic_window);
+  const auto overhead =
+      panama_overhead_bytes(ranks_of(own.share, options.world_size), options.world_size);
+  const auto offer =
+      socket_offer(options, *socket, payload_bytes_behind(overhead, place.mtu), automatic_window);
   return prepare_socket(std::move(*socket), offer,
                         [&options, own, groups = std::move(*groups)](const Meeting& meeting,
                                                                      UringTransport transport) {

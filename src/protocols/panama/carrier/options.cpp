@@ -37,6 +37,13 @@ Result<void> check_panama(const CommunicatorOptions& options) {
   if (options.job == 0) {
     return invalid("PANAMA needs the job for which its trees were set up (TRIBUTARY_JOB)");
   }
+  if (options.world_size > wire::panama_masked_ranks_max &&
+      ranks_of(panama.share, options.world_size) < options.world_size) {
+    return invalid("sums may lack ranks where these are up to " +
+                   std::to_string(wire::panama_masked_ranks_max) + ", not " +
+                   std::to_string(options.world_size) +
+                   ", as packets name them: leave share at 1 (TRIBUTARY_SHARE)");
+  }
   if (options.encapsulation != wire::Encapsulation::udp) {
     return invalid("PANAMA goes over UDP only (TRIBUTARY_ENCAPSULATION)");
   }

@@ -51,7 +51,7 @@ constexpr Option<TreeConfig> tree_options[] = {
         "partial aggregation: workers that a result needs; who comes later is counted and not "
         "added, unless the sum is still on its way up")
         .default_is("`workers`")
-        .values_are("1 to `workers`"),
+        .values_are("1 to `workers`; of more than 1024 workers, all"),
     Rows::child_addresses(
         "the IPv4 sources of what the children send, one for each in turn: a worker's, or the "
         "`address` of the switch below. Packets from others are dropped (`panama_wrong_port`)"),

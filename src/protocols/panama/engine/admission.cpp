@@ -18,6 +18,11 @@ bool is_overcount(const Incoming& in, unsigned others) {
   return others + in.header.contributions.value() > in.tree.config().workers_below;
 }
 
+// Returns whether some rank would be in the sum twice.
+bool is_overlap(const Incoming& in, const Row& row, const wire::RankMask& leaving = {}) {
+  return in.tree.is_partial() && in.tree.present.overlap(in.tree.slot_of(row), in.mask(), leaving);
+}
+
 }  // namespace
 
 std::optional<DropReason> refusal(const Incoming& in, const Place& at) {
@@ -28,6 +33,9 @@ std::optional<DropReason> refusal(const Incoming& in, const Place& at) {
   }
   if (is_overcount(in, at.joins ? at.row.header.contributions.value() : 0)) {
     return drop::overcount;
+  }
+  if (at.joins && is_overlap(in, at.row)) {
+    return drop::overlap;
   }
   const bool slot_taken =
       !at.joins && at.row.state == Row::State::gathering && !tree.is_left(at.row);
@@ -57,15 +65,17 @@ void note_repeat(const Incoming& in, const Row& row) {
 }
 
 bool replaces(const Incoming& in, const Row& row) {
-  const auto& before = header_in(*row.waiting[in.child]);
+  const auto& waiting = *row.waiting[in.child];
+  const auto& before = header_in(waiting);
   const auto others = row.header.contributions.value() - before.contributions.value();
   return in.header.contributions.value() > before.contributions.value() &&
-         !is_overcount(in, others) && is_like(before, in.header);
+         !is_overcount(in, others) && !is_overlap(in, row, mask_in(waiting)) &&
+         is_like(before, in.header);
 }
 
 bool can_add_late(const Incoming& in, const Row& row) {
   return in.tree.goes_on(row) && is_like(row.header, in.header) && has_room(in) &&
-         !is_overcount(in, row.header.contributions.value());
+         !is_overcount(in, row.header.contributions.value()) && !is_overlap(in, row);
 }
 
 }  // namespace tributary::panama

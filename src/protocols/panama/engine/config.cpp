@@ -3,6 +3,8 @@
 
 #include <string>
 
+#include "protocols/panama/wire.h"
+
 namespace tributary::panama {
 namespace {
 
@@ -29,6 +31,12 @@ std::optional<TreeFault> find_fault(const PanamaConfig& config, std::size_t inde
   if (tree.quorum < 1 || tree.quorum > tree.workers) {
     return TreeFault{"quorum", "`quorum` is out of range",
                      "from 1 to " + std::to_string(tree.workers)};
+  }
+  if (tree.is_partial() && tree.workers > wire::panama_masked_ranks_max) {
+    return TreeFault{"quorum", "`quorum` is below `workers`, of which there are too many",
+                     "packets name the workers in a sum, up to " +
+                         std::to_string(wire::panama_masked_ranks_max) + ": give the quorum " +
+                         std::to_string(tree.workers)};
   }
   if ((index + 1) * initial_window > config.packet_memory) {
     return TreeFault{"tree", "`packet_memory` has no room for another tree",

@@ -20,6 +20,9 @@ struct TreeConfig : engine::TreePlace {
   // With partial aggregation (section 7, PANAMA-0.88) a result needs so many of the job's workers.
   std::uint16_t quorum = 0;  // 1 to workers; workers: nobody may be missing
 
+  // Returns whether a result may lack somebody.
+  bool is_partial() const { return quorum < workers; }
+
   friend bool operator==(const TreeConfig&, const TreeConfig&) = default;
 };
 

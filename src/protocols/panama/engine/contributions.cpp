@@ -94,6 +94,9 @@ void PanamaEngine::begin_row(const Incoming& in, const Place& at) {
   auto& tree = in.tree;
   buffers_.vacate(tree, at.row);
   at.row.begin(at.position, in.header, in.burst.now);
+  if (tree.is_partial()) {
+    tree.present.clear(tree.slot_of(at.row));
+  }
   tree.gathering_high_water = std::max(tree.gathering_high_water, ++tree.gathering);
 }
 
@@ -117,14 +120,18 @@ void PanamaEngine::accept(Incoming& in, Row& row) {
 }
 
 void PanamaEngine::hold(Incoming& in, Row& row) {
+  auto& tree = in.tree;
   row.count_in(in.header, in.congested());
-  // A sum that is new here may come too late above: whoever asks here wants to be answered there.
-  if (in.tree.is_partial() && in.header.asks()) {
-    row.header.flags |= wire::PanamaHeader::retransmission_bit;
+  if (tree.is_partial()) {
+    tree.present.add(tree.slot_of(row), in.mask());
+    // A sum that is new here may come too late above: whoever asks here wants to be answered there.
+    if (in.header.asks()) {
+      row.header.flags |= wire::PanamaHeader::retransmission_bit;
+    }
   }
   note(in, row);
-  buffers_.hold(in.tree, row, in.child, std::move(in.packet));
-  adder_.add_in_order(in.tree, row);
+  buffers_.hold(tree, row, in.child, std::move(in.packet));
+  adder_.add_in_order(tree, row);
 }
 
 // Notes that the child has sent this.
@@ -150,7 +157,9 @@ void PanamaEngine::replace(Incoming& in, Row& row) {
     return complete_what_can(in, row);
   }
   ++tree.counters.replaced;
-  row.count_out(header_in(*row.waiting[in.child]));
+  const auto& before = *row.waiting[in.child];
+  row.count_out(header_in(before));
+  tree.present.remove(tree.slot_of(row), mask_in(before));
   buffers_.let_go(tree, row, in.child);
   accept(in, row);
 }

@@ -17,7 +17,8 @@
   X(duplicate, "that came here before")                        \
   X(late, "the sum had gone without it")                       \
   X(stale, "of an epoch or a VID that is past")                \
-  X(over_cap, "beyond the memory that the tree has")
+  X(over_cap, "beyond the memory that the tree has")           \
+  X(overlap, "ranks that the sum has already")
 
 namespace tributary::panama {
 

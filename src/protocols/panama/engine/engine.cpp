@@ -27,7 +27,10 @@ std::optional<DropReason> refusal(const engine::Arrival& arrival, const wire::Pa
   if (!tree->may_come(arrival.packet->ingress, arrival.frame.ipv4->source)) {
     return drop::wrong_port;
   }
-  if (view.header->workers.value() != tree->config().workers) {
+  const auto& header = *view.header;
+  const bool has_its_mask =
+      header.kind == wire::PanamaKind::inquiry || header.has_mask() == tree->is_partial();
+  if (header.workers.value() != tree->config().workers || !has_its_mask) {
     return drop::mismatch;
   }
   return std::nullopt;

@@ -97,7 +97,7 @@ class PanamaEngine final : public engine::Engine {
   void inquire(const Cause& cause, const wire::PanamaHeader& about);
   void take_inquiry(Incoming& in);
   void send_to(const Cause& cause, const Neighbours& receivers, const Headers& headers,
-               wire::Bytes elements);
+               wire::Bytes payload);
   void relay(Incoming& in, DropReason otherwise);
 
   engine::SwitchIdentity self_;

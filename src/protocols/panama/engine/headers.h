@@ -27,8 +27,11 @@ inline const wire::PanamaHeader& header_in(const Packet& packet) {
 inline std::byte* elements_in(Packet& packet) {
   return packet.data() + sizeof(Headers);
 }
-inline std::size_t payload_bytes(const wire::PanamaHeader& header) {
-  return header.elements.value() * wire::element_bytes(header.element_type);
+// Returns the mask in a packet that waits.
+inline wire::RankMask mask_in(const Packet& packet) {
+  const auto& header = header_in(packet);
+  const auto* const mask = packet.data() + sizeof(Headers) + header.elements_bytes();
+  return wire::RankMask({mask, header.mask_bytes()});
 }
 
 // Returns whether two headers agree in what all packets of a VID have in common. Packets that
@@ -40,7 +43,8 @@ inline bool is_like(const wire::PanamaHeader& a, const wire::PanamaHeader& b) {
 
 // Makes a header neither ask nor answer; what it says of its epoch is left.
 inline void clear_marks(wire::PanamaHeader& header) {
-  header.flags &= wire::PanamaHeader::fin_bit | wire::PanamaHeader::version_mask;
+  header.flags &= static_cast<std::uint8_t>(
+      ~(wire::PanamaHeader::retransmission_bit | wire::PanamaHeader::answer_bit));
 }
 
 // Options are not ours to rewrite, so packets with any are not taken.
@@ -60,9 +64,9 @@ inline Headers headers_of(const TreeConfig& tree, const engine::SwitchIdentity& 
 }
 
 // Fills in what depends on the packet; PANAMA's header is sealed already.
-inline void address(Headers& headers, bool congested, std::size_t elements_bytes) {
+inline void address(Headers& headers, bool congested, std::size_t payload_bytes) {
   headers.ipv4.tos = tos_without_ecn | (congested ? wire::ecn::ce : wire::ecn::ect0);
-  engine::finish_headers(headers, sizeof headers.panama + elements_bytes);
+  engine::finish_headers(headers, sizeof headers.panama + payload_bytes);
 }
 
 }  // namespace tributary::panama

@@ -38,7 +38,9 @@ struct Incoming : Cause {
   wire::PanamaHeader& header;
   std::uint8_t child;  // from whom it comes; Tree::no_child: from none
 
-  wire::MutableBytes elements() const { return frame.payload.subspan(sizeof header); }
+  // Elements, and the mask behind them.
+  wire::MutableBytes payload() const { return frame.payload.subspan(sizeof header); }
+  wire::RankMask mask() const { return wire::RankMask(payload().last(header.mask_bytes())); }
   Round round() const { return round_of(header); }
   std::uint32_t vid() const { return header.vid.value(); }
   bool congested() const { return (frame.ipv4->tos & wire::ecn::mask) == wire::ecn::ce; }

@@ -72,9 +72,9 @@ void PanamaEngine::take_inquiry(Incoming& in) {
 }
 
 void PanamaEngine::send_to(const Cause& cause, const Neighbours& receivers, const Headers& headers,
-                           wire::Bytes elements) {
+                           wire::Bytes payload) {
   const auto& config = cause.tree.config();
-  const engine::Outgoing frame{headers.bytes(), elements, cause.port, cause.tree.over_ipv6};
+  const engine::Outgoing frame{headers.bytes(), payload, cause.port, cause.tree.over_ipv6};
   frames_.send(frame, config.children, receivers.children, cause.burst.actions);
   if (receivers.parent) {
     frames_.send(frame, *config.parent, cause.burst.actions);
@@ -94,8 +94,8 @@ void PanamaEngine::relay(Incoming& in, DropReason otherwise) {
   headers.panama = in.header;
   headers.panama.flags |= wire::PanamaHeader::answer_bit;
   lower_cap(tree, headers.panama);
-  address(headers, in.congested(), in.elements().size());
-  send_to(in, askers, headers, in.elements());
+  address(headers, in.congested(), in.payload().size());
+  send_to(in, askers, headers, in.payload());
   in.absorb();
 }
 

@@ -76,14 +76,14 @@ Row* row_to_join(const engine::Arrival& arrival, Tree& tree) {
       !tree.epochs.is_current(round_of(header)) || tree.swept < tree.epochs.first()) {
     return nullptr;
   }
-  const auto elements = frame.payload.subspan(sizeof header);
+  const auto payload = frame.payload.subspan(sizeof header);
   const auto ingress = arrival.packet->ingress;
   const auto child = tree.child_of(ingress);
   const auto contributions = header.contributions.value();
   if (child == Tree::no_child || row.has(child) || contributions == 0 ||
-      contributions > header.workers.value() || elements.size() != payload_bytes(header) ||
+      contributions > header.workers.value() || payload.size() != header.payload_bytes() ||
       !is_addressed_to(frame, tree.config()) || !tree.may_come(ingress, frame.ipv4->source) ||
-      !wire::is_intact(header, elements)) {
+      !wire::is_intact(header, payload) || !wire::has_sound_mask(header, payload)) {
     return nullptr;
   }
   return &row;

@@ -61,7 +61,7 @@ void PanamaEngine::take_result(Incoming& in) {
   if (sender.parent) {
     headers.ipv4 = ip;
   }
-  in.packet->narrow_to(sizeof headers, in.elements().size());
+  in.packet->narrow_to(sizeof headers, in.payload().size());
   multicast(in, row, std::move(in.packet), headers);
   // A result from below is news to whoever is above, as a sum would be.
   if (!sender.parent && !tree.is_root()) {

@@ -65,8 +65,11 @@ void PanamaEngine::pass_on(const Cause& cause, Row& row, PacketPtr sum) {
   auto& tree = cause.tree;
   sum->ingress = cause.port;
   sum->over_ipv6 = tree.over_ipv6;
-  // Only the elements are left of the packet, to stand behind other headers.
-  sum->narrow_to(sizeof(Headers), payload_bytes(row.header));
+  // Only elements and mask are left of the packet, to stand behind other headers.
+  sum->narrow_to(sizeof(Headers), row.header.payload_bytes());
+  if (tree.is_partial()) {
+    tree.present.write(tree.slot_of(row), sum->bytes().last(row.header.mask_bytes()));
+  }
   const auto cap =
       std::min<std::uint32_t>(row.header.wnd_cap.value(), memory_.cap(tree.grant, tree.top));
   row.header.wnd_cap = static_cast<std::uint16_t>(cap);

@@ -15,20 +15,27 @@ std::uint16_t needed_of(const TreeConfig& config) {
   return static_cast<std::uint16_t>(std::max(needed, 1));
 }
 
+// Rows lie in a ring: two windows, so that results stay until nobody can have missed them; three
+// where some may be left out.
+std::uint64_t rows_of(const TreeConfig& config, std::uint32_t packet_memory) {
+  return std::bit_ceil((config.is_partial() ? 3 : 2) * packet_memory);
+}
+
 }  // namespace
 
 Tree::Tree(const TreeConfig& config, const engine::SwitchIdentity& self,
            std::uint32_t packet_memory)
     : TreePorts(config, self.ports),
-      remade((config.quorum < config.workers ? 3 : 2) * packet_memory),
+      remade((config.is_partial() ? 3 : 2) * packet_memory),
       early(config.children.size()),
       held(config.children.size()),
       highest(config.children.size()),
       repeated(config.children.size()),
+      present(config.is_partial() ? rows_of(config, packet_memory) : 0, config.workers),
       config_(config),
       headers_(headers_of(config, self)),
       needed_(needed_of(config)),
-      mask_(std::bit_ceil((is_partial() ? 3 : 2) * packet_memory) - 1),
+      mask_(rows_of(config, packet_memory) - 1),
       rows_(rows()),
       waiting_(rows_.size() * config.children.size()),
       beyond_(config.children.size()) {
@@ -40,7 +47,7 @@ Tree::Tree(const TreeConfig& config, const engine::SwitchIdentity& self,
 Headers Tree::headers_for(const Row& row, const wire::PanamaHeader& header) const {
   auto headers = headers_;
   headers.panama = header;
-  address(headers, row.congested, payload_bytes(header));
+  address(headers, row.congested, header.payload_bytes());
   return headers;
 }
 
@@ -179,7 +186,7 @@ void Tree::prefetch(const Round& round, std::uint32_t vid) const {
   }
   const auto& wanted = row(epochs.first() + vid);
   engine::prefetch(&wanted, sizeof(Row));
-  __builtin_prefetch(&waiting_[static_cast<std::size_t>(&wanted - rows_.data()) * children()]);
+  __builtin_prefetch(&waiting_[slot_of(wanted) * children()]);
 }
 
 }  // namespace tributary::panama

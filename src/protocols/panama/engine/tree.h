@@ -21,6 +21,7 @@
 #include "protocols/panama/engine/inquiries.h"
 #include "protocols/panama/engine/packet_memory.h"
 #include "protocols/panama/engine/row.h"
+#include "protocols/panama/engine/row_masks.h"
 
 namespace tributary::panama {
 
@@ -45,7 +46,7 @@ class Tree : public engine::TreePorts {
   // Returns the headers in front of the elements of a row, or of what is to be said of it.
   Headers headers_for(const Row& row, const wire::PanamaHeader& header) const;
   bool is_root() const { return !config_.parent; }
-  bool is_partial() const { return config_.quorum < config_.workers; }
+  bool is_partial() const { return config_.is_partial(); }
   // What a sum was made of stays until its result comes: with more of it, another one follows.
   bool may_send_more() const { return is_partial() && !is_root(); }
   // Results go down, and sums go up.
@@ -60,11 +61,12 @@ class Tree : public engine::TreePorts {
     return {.parent = is_parent(port)};
   }
 
-  // Rows lie in a ring: two windows, so that results stay until nobody can have missed them; three
-  // where some may be left out.
   std::uint64_t rows() const { return mask_ + 1; }
   Row& row(std::uint64_t position) { return rows_[position & mask_]; }
   const Row& row(std::uint64_t position) const { return rows_[position & mask_]; }
+  std::size_t slot_of(const Row& row) const {
+    return static_cast<std::size_t>(&row - rows_.data());
+  }
   bool is_known(std::uint64_t position) const {
     const auto& there = row(position);
     return there.state != Row::State::free && there.position == position &&
@@ -178,6 +180,7 @@ class Tree : public engine::TreePorts {
   std::vector<std::uint32_t> held;     // packets that wait in rows, by child
   std::vector<std::uint64_t> highest;  // behind the last position that the child sent
   std::vector<Repeat> repeated;        // by child: the lowest that it repeats and that is here
+  RowMasks present;                    // who is in the sum of each row, by slot
   std::uint64_t swept = 0;             // nothing waits before it of an epoch that was left
   Time last_taken{};                   // when something was taken, or asked for again
   Time last_added{};                   // when something new was taken

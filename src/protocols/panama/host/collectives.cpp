@@ -28,15 +28,16 @@ PanamaCollectives::PanamaCollectives(Job job, PanamaPlan plan, const PanamaTunin
     : job_(std::move(job)),
       plan_(std::move(plan)),
       zeros_(job_.payload_bytes),
-      absence_(job_.world_size()),
       run_(panama_run(job_.key)),
       next_epoch_(first_epoch),
       missed_epoch_(first_epoch - 1) {
   if (plan_.quorum == 0) {
     plan_.quorum = job_.world_size();
   }
-  names_missing_ =
-      partial() && PanamaAbsence::can_find(job_.world_size(), job_.world_size() - plan_.quorum);
+  if (partial()) {
+    own_mask_.resize(wire::rank_mask_bytes(job_.world_size()));
+    wire::set_rank(own_mask_, job_.rank, true);
+  }
   const auto window = std::max(plan_.window_max, CongestionWindow::initial);
   for (const auto& group : plan_.trees) {
     trees_.emplace_back(plan_, tuning, salt_of(job_, trees_.size()));
@@ -136,7 +137,7 @@ Verdict PanamaCollectives::examine(const Arrival& arrival, Time now) {
     note_missed(header.epoch.value());
     return Verdict::stale;
   }
-  return take_result(header, view.payload, arrival.ecn == wire::ecn::ce, now);
+  return take_result(view, arrival.ecn == wire::ecn::ce, now);
 }
 
 // Others go on without this rank where results may lack somebody, by as many epochs as switches
@@ -160,40 +161,38 @@ Verdict PanamaCollectives::stash(const Arrival& arrival) {
   return Verdict::taken;
 }
 
-// Returns which ranks a result lacks, if it is one: no value if its fingerprint is that of no ranks
-// as many as it says. Where so many may be missing that they cannot be found, nothing tells who
-// they are, and nothing proves such a result.
-std::optional<PanamaAbsence::Ranks> PanamaCollectives::missing_in(
-    const wire::PanamaHeader& header) {
+// Returns which ranks a result lacks, if it is one: no value if its fingerprint is that of others
+// than it says, or if it lacks more than it may.
+std::optional<PanamaRanks> PanamaCollectives::find_missing(const wire::PanamaHeader& header,
+                                                           const wire::RankMask& mask) const {
   const std::uint32_t contributions = header.contributions.value();
   const auto fingerprint = header.fingerprint.value();
   const PanamaPlace place{run_, epoch_, header.tree.value(), header.vid.value()};
-  if (contributions == job_.world_size()) {
-    const bool sound = trees_[place.tree].sent(place.vid) &&
-                       fingerprint == panama_total_tag(key_, place, job_.world_size());
-    return sound ? std::optional(PanamaAbsence::Ranks{}) : std::nullopt;
-  }
-  if (contributions < plan_.quorum) {
+  const bool has_all = contributions == job_.world_size();
+  if (contributions < plan_.quorum || (has_all && !trees_[place.tree].sent(place.vid))) {
     return std::nullopt;
   }
-  const auto missing = job_.world_size() - contributions;
-  return names_missing_ ? absence_.find(key_, place, fingerprint, missing) : PanamaAbsence::Ranks{};
+  if (partial()) {
+    return missing_in(key_, place, mask, fingerprint, job_.world_size());
+  }
+  const bool sound = fingerprint == panama_total_tag(key_, place, job_.world_size());
+  return sound ? std::optional(PanamaRanks{}) : std::nullopt;
 }
 
-Verdict PanamaCollectives::take_result(const wire::PanamaHeader& header, wire::Bytes payload,
-                                       bool marked, Time now) {
+Verdict PanamaCollectives::take_result(const wire::PanamaView& view, bool marked, Time now) {
+  const auto& header = *view.header;
   const std::uint32_t index = header.tree.value();
   const auto vid = header.vid.value();
   auto& tree = trees_[index];
-  if (header.workers.value() != job_.world_size() || header.element_type != chunks_.type() ||
-      header.op != chunks_.op() || vid >= tree.packets() ||
+  if (header.workers.value() != job_.world_size() || header.has_mask() != partial() ||
+      header.element_type != chunks_.type() || header.op != chunks_.op() || vid >= tree.packets() ||
       header.elements.value() != chunks_.elements(chunks_.number(index, vid))) {
     return Verdict::mismatch;
   }
   if (const auto verdict = tree.wants(vid); verdict != Verdict::taken) {
-    return verdict;  // so that nobody searches for who is missing in it
+    return verdict;  // so that nobody hashes for it
   }
-  auto missing = missing_in(header);
+  auto missing = find_missing(header, view.mask);
   if (!missing) {
     ++statistics_.fingerprint_rejections;
     return Verdict::taken;  // and counted
@@ -201,7 +200,6 @@ Verdict PanamaCollectives::take_result(const wire::PanamaHeader& header, wire::B
   const bool partial = header.contributions.value() != job_.world_size();
   tree.take(vid, marked, header.wnd_cap.value(), partial, now);
   deadline_.progress(now);
-  keep(header, payload);
   // Whoever contributed to this has begun, and so was done with the collective before.
   retaining_ = retaining_ && partial;
   auto& statistics = statistics_.trees[index];
@@ -209,16 +207,17 @@ Verdict PanamaCollectives::take_result(const wire::PanamaHeader& header, wire::B
   statistics.results_marked += marked ? 1 : 0;
   statistics_.results_partial += partial ? 1 : 0;
   statistics_.contributions_missing += job_.world_size() - header.contributions.value();
-  note_missing(chunks_.number(index, vid), std::move(*missing));
+  note_missing(chunks_.number(index, vid), *missing);
+  keep({header, std::move(*missing)}, view.payload);
   return Verdict::taken;
 }
 
-void PanamaCollectives::note_missing(std::size_t packet, PanamaAbsence::Ranks ranks) {
+void PanamaCollectives::note_missing(std::size_t packet, const PanamaRanks& ranks) {
   for (const auto rank : ranks) {
     ++statistics_.missing_by_rank[rank];
   }
   if (!ranks.empty()) {
-    missing_.emplace(packet, std::move(ranks));
+    missing_.emplace(packet, ranks);
   }
 }
 
@@ -236,13 +235,13 @@ std::vector<PartialResult> PanamaCollectives::partial_results() const {
   return results;
 }
 
-void PanamaCollectives::keep(const wire::PanamaHeader& header, wire::Bytes payload) {
+void PanamaCollectives::keep(const PanamaKeptHeader& header, wire::Bytes elements) {
   const std::uint32_t index = header.tree.value();
   if (!chunks_.wants_result()) {
-    return retention_[index].keep_copy(header, payload);
+    return retention_[index].keep_copy(header, elements);
   }
   const auto out = chunks_.out(chunks_.number(index, header.vid.value()));
-  std::copy(payload.begin(), payload.end(), out.begin());
+  std::copy(elements.begin(), elements.end(), out.begin());
   retention_[index].keep(header, out);
 }
 
@@ -267,14 +266,16 @@ void PanamaCollectives::answer(Outbox& outbox) {
 
 void PanamaCollectives::send_up(std::uint32_t tree, const PanamaRetention::Result& result,
                                 std::uint8_t flags, Outbox& outbox) {
-  auto header = result.header;
-  header.flags &= wire::PanamaHeader::fin_bit | wire::PanamaHeader::version_mask;
+  wire::PanamaHeader header = result.header;
+  header.flags &= static_cast<std::uint8_t>(
+      ~(wire::PanamaHeader::retransmission_bit | wire::PanamaHeader::answer_bit));
   header.flags |= flags;
   const auto cap = std::max(trees_[tree].window().cap(), CongestionWindow::initial);
   header.wnd_cap = static_cast<std::uint16_t>(std::min<std::uint32_t>(cap, header.wnd_cap_none));
   wire::reseal(header);
-  outbox.push({plan_.trees[tree], wire::panama_udp_port}, header, result.payload, tree);
-  statistics_.bytes_sent += sizeof header + result.payload.size();
+  const auto mask =
+      partial() ? mask_without(result.header.missing, job_.world_size()) : std::vector<std::byte>{};
+  push(tree, header, result.payload, mask, outbox);
 }
 
 // Trees take turns (4.1): one whose window is full does not hold up the others.
@@ -309,12 +310,21 @@ void PanamaCollectives::send(std::uint32_t tree, const PanamaTree::Sending& send
   if (sending.asks) {
     header.flags |= wire::PanamaHeader::retransmission_bit;
   }
-  seal(header, payload);
-  outbox.push({plan_.trees[tree], wire::panama_udp_port}, header, payload, tree);
+  if (partial()) {
+    header.flags |= wire::PanamaHeader::mask_bit;
+  }
+  seal(header, payload, own_mask_);
   auto& statistics = statistics_.trees[tree];
   ++statistics.packets_sent;
   statistics.retransmissions_sent += sending.again ? 1 : 0;
-  statistics_.bytes_sent += sizeof header + payload.size();
+  push(tree, header, payload, own_mask_, outbox);
+}
+
+void PanamaCollectives::push(std::uint32_t tree, const wire::PanamaHeader& header,
+                             wire::Bytes elements, wire::Bytes mask, Outbox& outbox) {
+  outbox.push({plan_.trees[tree], wire::panama_udp_port}, std::as_bytes(std::span(&header, 1)),
+              elements, mask, tree);
+  statistics_.bytes_sent += sizeof header + elements.size() + mask.size();
 }
 
 Time PanamaCollectives::deadline() const {

@@ -61,25 +61,26 @@ class PanamaCollectives final : public Machine {
   const PanamaPlan& plan() const { return plan_; }
   PanamaStatistics statistics() const;
 
-  // Tells whether results that lack ranks say whom.
-  bool names_missing() const { return names_missing_; }
   // Returns what lacks whom in the result of the last collective, in the order of the elements.
   std::vector<PartialResult> partial_results() const;
 
  private:
   bool partial() const { return plan_.quorum < job_.world_size(); }
   Verdict examine(const Arrival& arrival, Time now);
-  Verdict take_result(const wire::PanamaHeader& header, wire::Bytes payload, bool marked, Time now);
+  Verdict take_result(const wire::PanamaView& view, bool marked, Time now);
   void note_missed(std::uint32_t epoch);
   Verdict stash(const Arrival& arrival);
-  std::optional<PanamaAbsence::Ranks> missing_in(const wire::PanamaHeader& header);
-  void note_missing(std::size_t packet, PanamaAbsence::Ranks ranks);
-  void keep(const wire::PanamaHeader& header, wire::Bytes payload);
+  std::optional<PanamaRanks> find_missing(const wire::PanamaHeader& header,
+                                          const wire::RankMask& mask) const;
+  void note_missing(std::size_t packet, const PanamaRanks& ranks);
+  void keep(const PanamaKeptHeader& header, wire::Bytes elements);
   void finish();
   Verdict note_inquiry(const wire::PanamaHeader& header);
   void answer(Outbox& outbox);
   void send_up(std::uint32_t tree, const PanamaRetention::Result& result, std::uint8_t flags,
                Outbox& outbox);
+  void push(std::uint32_t tree, const wire::PanamaHeader& header, wire::Bytes elements,
+            wire::Bytes mask, Outbox& outbox);
   bool has_all_results() const;
   void send(std::uint32_t tree, const PanamaTree::Sending& sending, Outbox& outbox);
   std::string diagnose() const;
@@ -91,9 +92,8 @@ class PanamaCollectives final : public Machine {
   std::uint64_t mismatches_before_ = 0;  // when the call began
   std::vector<std::byte> zeros_;         // what contributes nothing to a broadcast
 
-  bool names_missing_;
-  PanamaAbsence absence_;
-  std::map<std::size_t, PanamaAbsence::Ranks> missing_;  // by packet of the call
+  std::vector<std::byte> own_mask_;             // with this rank alone; empty if all are needed
+  std::map<std::size_t, PanamaRanks> missing_;  // by packet of the call
 
   bool running_ = false;
   bool abandoned_ = true;  // nothing is to be sent any more

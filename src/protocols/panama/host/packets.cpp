@@ -19,17 +19,8 @@ std::uint64_t panama_tag(const JobKey& key, const PanamaPlace& place, std::uint3
   return tag_of(key, panama_packet_number(place), rank);
 }
 
-std::vector<std::uint64_t> panama_tags(const JobKey& key, const PanamaPlace& place,
-                                       std::uint32_t world_size) {
-  const auto packet = panama_packet_number(place);
-  std::vector<std::uint64_t> tags;
-  std::uint64_t before = 0;
-  for (std::uint32_t rank = 0; rank < world_size; ++rank) {
-    const auto with = tags_before(key, packet, rank + 1);
-    tags.push_back(with - before);
-    before = with;
-  }
-  return tags;
+std::uint64_t panama_tags_before(const JobKey& key, const PanamaPlace& place, std::uint32_t rank) {
+  return tags_before(key, panama_packet_number(place), rank);
 }
 
 std::uint32_t panama_run(const JobKey& key) {

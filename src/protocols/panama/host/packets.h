@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
 #include "host/job.h"
 #include "host/payload.h"
@@ -15,6 +14,13 @@ namespace tributary::host {
 inline constexpr std::uint32_t panama_headers_bytes =
     udp_headers_bytes + std::uint32_t{sizeof(wire::PanamaHeader)};
 
+// Returns the bytes of a packet that are not elements. Where sums may do without ranks, a mask of
+// those in the sum is behind the elements.
+constexpr std::uint32_t panama_overhead_bytes(std::uint32_t quorum, std::uint32_t world_size) {
+  const auto mask = quorum < world_size ? wire::rank_mask_bytes(world_size) : 0;
+  return panama_headers_bytes + static_cast<std::uint32_t>(mask);
+}
+
 // Names a packet of the run `run` of a job, in its collective number `epoch`.
 struct PanamaPlace {
   std::uint32_t run = 0;
@@ -24,15 +30,13 @@ struct PanamaPlace {
 };
 
 // Names the run of a job whose ranks agreed on that key when they met. What another run has left in
-// switches or on the way can be no part of this one's, also where so many ranks may be missing that
-// a fingerprint proves nothing.
+// switches or on the way can be no part of this one's: sums of both would have to be thrown away.
 std::uint32_t panama_run(const JobKey& key);
 
 // Returns the tag that `rank` adds to the fingerprint of a packet, under the call's key.
 std::uint64_t panama_tag(const JobKey& key, const PanamaPlace& place, std::uint32_t rank);
-// Returns the tags of all ranks, by rank.
-std::vector<std::uint64_t> panama_tags(const JobKey& key, const PanamaPlace& place,
-                                       std::uint32_t world_size);
+// Returns the sum of the tags of the ranks before `rank`.
+std::uint64_t panama_tags_before(const JobKey& key, const PanamaPlace& place, std::uint32_t rank);
 // Returns the sum of the tags of a packet to which all ranks contributed once.
 std::uint64_t panama_total_tag(const JobKey& key, const PanamaPlace& place,
                                std::uint32_t world_size);

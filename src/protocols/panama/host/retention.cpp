@@ -34,12 +34,12 @@ std::uint64_t PanamaRetention::take_position(const wire::PanamaHeader& header) {
   return position;
 }
 
-void PanamaRetention::keep(const wire::PanamaHeader& header, wire::Bytes payload) {
-  kept_.keep(take_position(header), header, payload);
+void PanamaRetention::keep(const PanamaKeptHeader& header, wire::Bytes elements) {
+  kept_.keep(take_position(header), header, elements);
 }
 
-void PanamaRetention::keep_copy(const wire::PanamaHeader& header, wire::Bytes payload) {
-  kept_.keep_copy(take_position(header), header, payload);
+void PanamaRetention::keep_copy(const PanamaKeptHeader& header, wire::Bytes elements) {
+  kept_.keep_copy(take_position(header), header, elements);
 }
 
 void PanamaRetention::settle() {

@@ -8,10 +8,16 @@
 #include <optional>
 
 #include "host/kept_results.h"
+#include "protocols/panama/host/absence.h"
 #include "protocols/panama/wire.h"
 #include "wire/cursor.h"
 
 namespace tributary::host {
+
+// A header of a result that is kept, and who is missing in the result.
+struct PanamaKeptHeader : wire::PanamaHeader {
+  PanamaRanks missing;
+};
 
 // Keeps the latest results of one tree, for ranks that did not get theirs: they may ask when
 // switches have forgotten them, and when the caller's buffers are gone. Windows are spans, so
@@ -26,16 +32,16 @@ class PanamaRetention {
   // Begins the next collective. What was kept of those before stays, as far as there is room.
   void begin(std::uint32_t epoch);
   // Keeps a result whose elements stay where they are until settle().
-  void keep(const wire::PanamaHeader& header, wire::Bytes payload);
+  void keep(const PanamaKeptHeader& header, wire::Bytes elements);
   // Keeps a copy of a result whose elements do not stay.
-  void keep_copy(const wire::PanamaHeader& header, wire::Bytes payload);
+  void keep_copy(const PanamaKeptHeader& header, wire::Bytes elements);
   // Copies what is kept in the caller's buffers: the collective is over, and they are the caller's
   // again.
   void settle();
   // Gives these buffers up as well, but loses what was not copied.
   void drop();
 
-  using Result = KeptResults<wire::PanamaHeader>::Result;
+  using Result = KeptResults<PanamaKeptHeader>::Result;
   std::optional<Result> find(std::uint32_t epoch, std::uint32_t vid) const;
 
  private:
@@ -50,7 +56,7 @@ class PanamaRetention {
 
   std::uint32_t window_;
   bool partial_;
-  KeptResults<wire::PanamaHeader> kept_;                               // by position
+  KeptResults<PanamaKeptHeader> kept_;                                 // by position
   std::array<Span, std::bit_ceil(wire::panama_epochs_kept)> spans_{};  // by epoch
   std::uint64_t first_ = 0;                                            // of the latest epoch
   std::uint64_t end_ = 0;     // behind the highest position

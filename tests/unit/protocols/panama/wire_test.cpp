@@ -55,6 +55,64 @@ TEST(Panama, LengthsHaveToFit) {
   EXPECT_EQ(packet.error(sizeof(PanamaHeader) + 13), PanamaError::oversized);
 }
 
+// A whole packet with a mask of 70 ranks behind three i32.
+struct MaskedPacket {
+  static constexpr std::size_t elements_bytes = 12;
+
+  explicit MaskedPacket(std::initializer_list<std::uint32_t> ranks, std::uint16_t contributions) {
+    PanamaHeader header;
+    header.job = 7;
+    header.flags = PanamaHeader::current_version | PanamaHeader::mask_bit;
+    header.element_type = ElementType::i32;
+    header.elements = 3;
+    header.contributions = contributions;
+    header.workers = 70;
+    const auto payload = MutableBytes(bytes).subspan(sizeof header);
+    for (const auto rank : ranks) {
+      set_rank(payload.subspan(elements_bytes), rank, true);
+    }
+    seal(header, payload);
+    std::memcpy(bytes.data(), &header, sizeof header);
+  }
+  PanamaView parse() { return parse_panama(bytes); }
+  PanamaHeader& header() { return *reinterpret_cast<PanamaHeader*>(bytes.data()); }
+
+  std::array<std::byte, sizeof(PanamaHeader) + elements_bytes + 16> bytes{};
+};
+
+TEST(Panama, AMaskIsBehindTheElements) {
+  MaskedPacket packet({0, 69}, 2);
+  const auto view = packet.parse();
+  ASSERT_EQ(view.error, PanamaError::none);
+  EXPECT_EQ(view.payload.size(), 12u);
+  EXPECT_EQ(view.mask.bytes().data(), view.payload.data() + 12);
+  EXPECT_TRUE(view.mask.has(69));
+  EXPECT_EQ(view.mask.count(), 2u);
+}
+
+TEST(Panama, AMaskOfOthersThanTheContributionsIsRefused) {
+  EXPECT_EQ(MaskedPacket({0, 69}, 3).parse().error, PanamaError::malformed);
+  EXPECT_EQ(MaskedPacket({0}, 2).parse().error, PanamaError::malformed);
+  const auto beyond = MaskedPacket({70}, 1).parse();
+  EXPECT_EQ(beyond.error, PanamaError::malformed) << "there is no such rank";
+  EXPECT_TRUE(beyond.payload.empty());
+}
+
+TEST(Panama, NoMaskIsOfMoreRanksThanAPacketHasRoomForNorInAnInquiry) {
+  MaskedPacket packet({0}, 1);
+  packet.header().workers = std::uint16_t{panama_masked_ranks_max + 1};
+  reseal(packet.header());
+  EXPECT_EQ(packet.parse().error, PanamaError::malformed);
+  packet.header().workers = std::uint16_t{panama_masked_ranks_max};
+  reseal(packet.header());
+  EXPECT_EQ(packet.parse().error, PanamaError::truncated);
+  MaskedPacket inquiry({0}, 1);
+  inquiry.header().kind = PanamaKind::inquiry;
+  inquiry.header().elements = std::uint16_t{0};
+  reseal(inquiry.header());
+  EXPECT_EQ(inquiry.parse().error, PanamaError::malformed);
+}
+
 TEST(Panama, ImpossibleFieldsAreRefused) {
   using Change = std::function<void(PanamaHeader&)>;
   const std::pair<Change, PanamaError> cases[] = {

@@ -20,5 +20,20 @@ TEST(PanamaOptions, AreReadFromText) {
   EXPECT_EQ(read.share, 0.88);
 }
 
+// Packets have no room for the mask of more.
+TEST(PanamaOptions, SumsOfVeryManyRanksLackNone) {
+  CommunicatorOptions options;
+  options.job = 1;
+  options.set("trees", "239.192.0.1").set("share", "0.5");
+  options.world_size = 1024;
+  EXPECT_TRUE(check_panama(options));
+  options.world_size = 1025;
+  const auto checked = check_panama(options);
+  ASSERT_FALSE(checked);
+  EXPECT_NE(checked.error().message.find("TRIBUTARY_SHARE"), std::string::npos);
+  options.set("share", "0.9999");
+  EXPECT_TRUE(check_panama(options)) << "that is all of them, rounded up";
+}
+
 }  // namespace
 }  // namespace tributary::host::test

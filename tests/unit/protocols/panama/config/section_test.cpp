@@ -103,6 +103,8 @@ const test::Damage damaged_panama[] = {
     {"root_without_all", "workers_below = 8", "workers_below = 7", 22, 0, "the root has all",
      "= 8"},
     {"quorum_of_more_than_all", "quorum = 7", "quorum = 9", 23, 0, "out of range", "from 1 to 8"},
+    {"quorum_of_too_many", "workers = 8\nworkers_below = 8\nquorum = 7",
+     "workers = 1025\nworkers_below = 1025\nquorum = 7", 23, 0, "too many", "up to 1024"},
     {"quorum_of_none", "quorum = 7", "quorum = 0", 23, 0, "out of range", "from 1"},
 };
 

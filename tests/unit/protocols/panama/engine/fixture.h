@@ -64,6 +64,17 @@ inline PanamaSpec from(const TreeConfig& tree, PortIndex n, std::uint32_t vid = 
   spec.ingress = n;
   spec.source = wire::Ipv4Address(10, 0, 0, static_cast<std::uint8_t>(n + 1));
   spec.fingerprint = 0x9e3779b97f4a7c15ULL * (n + 1) + vid;
+  spec.present = tree.is_partial() ? std::uint64_t{1} << n : 0;
+  return spec;
+}
+
+// The sum of a switch behind port `n`, with so many of the tree's workers in it, from `first` on.
+inline PanamaSpec sum_from(const TreeConfig& tree, PortIndex n, std::uint16_t first,
+                           std::uint16_t workers) {
+  auto spec = from(tree, n);
+  spec.rank = wire::PanamaHeader::no_rank;
+  spec.contributions = workers;
+  spec.present = spec.present == 0 ? 0 : (~std::uint64_t{0} >> (64 - workers)) << first;
   return spec;
 }
 
@@ -76,6 +87,7 @@ inline PanamaSpec again(PanamaSpec spec) {
 inline PanamaSpec as_result(PanamaSpec spec) {
   spec.kind = wire::PanamaKind::result;
   spec.contributions = spec.workers;
+  spec.present = spec.present == 0 ? 0 : ~std::uint64_t{0} >> (64 - spec.workers);
   spec.ingress = parent_port;
   spec.rank = wire::PanamaHeader::no_rank;
   return spec;
@@ -95,6 +107,8 @@ struct Seen {
     return values;
   }
   const wire::PanamaHeader& header() const { return *view.header; }
+  // The first 64 ranks of its mask.
+  std::uint64_t present() const { return view.mask.word(0); }
   bool congested() const { return (frame.ipv4->tos & wire::ecn::mask) == wire::ecn::ce; }
 
   engine::Frame frame;

@@ -109,6 +109,10 @@ class Senders {
         return void(spec.wnd_cap = static_cast<std::uint16_t>(below(packet_memory)));
       case 8:
         return void(spec.epoch += below(3) - 1);
+      case 10:
+        return void(spec.present ^= std::uint64_t{1} << below(workers_here + 5));
+      case 11:
+        return void(spec.present = spec.present != 0 ? 0 : 1);
       case 9:
         return void(spec.kind = static_cast<wire::PanamaKind>(below(5)));
       default:

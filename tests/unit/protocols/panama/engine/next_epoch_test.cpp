@@ -126,9 +126,7 @@ TEST_F(NextEpoch, ARackThatIsNoQuorumBeginsNothing) {
   tree.quorum = 7;
   start({tree});
   const auto rack = [&](PortIndex child, std::uint32_t epoch) {
-    auto spec = of(from(tree, child), 1, epoch);
-    spec.contributions = 4;
-    return spec;
+    return of(sum_from(tree, child, static_cast<std::uint16_t>(4 * child), 4), 1, epoch);
   };
   feed(rack(0, 0));
   feed(rack(1, 0));

@@ -103,17 +103,9 @@ TEST_F(Partial, ASumThatTakesThePlaceOfAnotherIsCountedOnce) {
   auto tree = with_quorum(root_of(2), 5);
   tree.workers = tree.workers_below = 6;
   start({tree});
-  auto spec = from(tree, 0);
-  spec.rank = wire::PanamaHeader::no_rank;
-  spec.contributions = 2;
-  feed(spec, Ints{10});
-  spec.contributions = 3;
-  spec.fingerprint += 7;
-  EXPECT_TRUE(feed(spec, Ints{15}).empty());
-  auto other = from(tree, 1);
-  other.rank = wire::PanamaHeader::no_rank;
-  other.contributions = 2;
-  const auto sent = feed(other, Ints{100});
+  feed(sum_from(tree, 0, 0, 2), Ints{10});
+  EXPECT_TRUE(feed(sum_from(tree, 0, 0, 3), Ints{15}).empty());
+  const auto sent = feed(sum_from(tree, 1, 3, 2), Ints{100});
   ASSERT_EQ(sent.size(), 2u);
   EXPECT_EQ(Seen(sent[0]).elements<std::int32_t>(), Ints{115});
   EXPECT_EQ(Seen(sent[0]).header().contributions.value(), 5);
@@ -126,16 +118,10 @@ TEST_F(Partial, TheRootWaitsForTheQuorumAlsoWhenAllChildrenHaveSent) {
   tree.workers = tree.workers_below = 6;
   start({tree});
   for (PortIndex child = 0; child < 2; ++child) {
-    auto spec = from(tree, child);
-    spec.rank = wire::PanamaHeader::no_rank;
-    spec.contributions = 2;
-    EXPECT_TRUE(feed(spec, Ints{10}).empty()) << "four are not five";
+    const auto first = static_cast<std::uint16_t>(3 * child);
+    EXPECT_TRUE(feed(sum_from(tree, child, first, 2), Ints{10}).empty()) << "four are not five";
   }
-  auto more = from(tree, 1);
-  more.rank = wire::PanamaHeader::no_rank;
-  more.contributions = 3;
-  more.fingerprint += 7;
-  const auto sent = feed(more, Ints{15});
+  const auto sent = feed(sum_from(tree, 1, 3, 3), Ints{15});
   ASSERT_EQ(sent.size(), 2u);
   EXPECT_EQ(Seen(sent[0]).elements<std::int32_t>(), Ints{25});
 }
@@ -145,16 +131,9 @@ TEST_F(Partial, ALargerSumFollowsOneThatHasGoneOn) {
   auto tree = with_quorum(leaf_of(2, 8), 7);
   tree.workers_below = 6;
   start({tree});
-  auto spec = from(tree, 0);
-  spec.rank = wire::PanamaHeader::no_rank;
-  spec.contributions = 2;
-  feed(spec, Ints{10});
-  auto other = from(tree, 1);
-  other.rank = wire::PanamaHeader::no_rank;
-  other.contributions = 3;
-  ASSERT_EQ(feed(other, Ints{100}).size(), 1u) << "five of six";
-  spec.contributions = 3;
-  spec.fingerprint += 7;
+  feed(sum_from(tree, 0, 0, 2), Ints{10});
+  ASSERT_EQ(feed(sum_from(tree, 1, 3, 3), Ints{100}).size(), 1u) << "five of six";
+  const auto spec = sum_from(tree, 0, 0, 3);
   const auto sent = feed(spec, Ints{15});
   ASSERT_EQ(sent.size(), 1u);
   EXPECT_EQ(sent[0].port, parent_port);

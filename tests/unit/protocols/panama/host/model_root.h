@@ -47,7 +47,7 @@ class ModelRoot {
     if (row.contributions < quorum_) {
       return {};
     }
-    finish(row, view.payload.size());
+    finish(row);
     return {&row.result, true};
   }
 
@@ -79,16 +79,19 @@ class ModelRoot {
     }
   }
 
-  void finish(Row& row, std::size_t bytes) const {
+  void finish(Row& row) const {
     auto& header = row.header;
     header.kind = wire::PanamaKind::result;
     header.rank = wire::PanamaHeader::no_rank;
     header.contributions = static_cast<std::uint16_t>(row.contributions);
     header.wnd_cap = window_cap;
-    row.result.resize(sizeof header + bytes);
+    row.result.resize(sizeof header + header.payload_bytes());
     const auto payload = wire::MutableBytes(row.result).subspan(sizeof header);
     reduce::kernel(header.element_type, header.op)
         .store(payload.data(), row.sum.data(), header.elements.value());
+    for (std::uint32_t rank = 0; header.has_mask() && rank < ranks_; ++rank) {
+      wire::set_rank(payload.last(header.mask_bytes()), rank, row.has[rank]);
+    }
     seal(header, payload);
     std::memcpy(row.result.data(), &header, sizeof header);
   }

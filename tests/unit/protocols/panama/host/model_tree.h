@@ -24,6 +24,9 @@ struct PanamaFlight {
   const wire::PanamaHeader& header() const {
     return *reinterpret_cast<const wire::PanamaHeader*>(bytes.data());
   }
+  wire::MutableBytes mask() { return wire::MutableBytes(bytes).last(header().mask_bytes()); }
+  // Seals it again after a test has changed it.
+  void seal() { wire::seal(header(), wire::Bytes(bytes).subspan(sizeof(wire::PanamaHeader))); }
 };
 
 // Ranks and a model of their switches in virtual time. `on_wire` sees every packet and says how
@@ -82,7 +85,9 @@ class ModelTree {
         const auto& datagram = outbox.front();
         PanamaFlight flight{now + delay, true, rank, {}, 0};
         flight.bytes.assign(datagram.header().begin(), datagram.header().end());
-        flight.bytes.insert(flight.bytes.end(), datagram.payload.begin(), datagram.payload.end());
+        for (const auto part : {datagram.payload, datagram.trailer()}) {
+          flight.bytes.insert(flight.bytes.end(), part.begin(), part.end());
+        }
         launch(std::move(flight));
       }
     }

@@ -17,7 +17,7 @@ void keep_epoch(PanamaRetention& retention, std::uint32_t results, std::uint16_t
   std::array<std::byte, payload_bytes> buffer{};
   retention.begin(0);
   for (std::uint32_t vid = 0; vid < results; ++vid) {
-    wire::PanamaHeader header{};
+    PanamaKeptHeader header{};
     header.vid = vid;
     header.wnd_cap = cap;
     header.element_type = wire::ElementType::i32;
