@@ -8,7 +8,6 @@
 #include <memory>
 #include <ostream>
 #include <random>
-#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,7 +18,6 @@
 #include "protocols/flare/engine/config.h"
 #include "protocols/flare/host/collectives.h"
 #include "protocols/flare/wire.h"
-#include "protocols/netreduce/engine/config.h"
 #include "protocols/netreduce/host/collectives.h"
 #include "protocols/panama/engine/config.h"
 #include "protocols/panama/host/collectives.h"
@@ -28,6 +26,7 @@
 #include "support/fat_tree.h"
 #include "support/reduction_tree.h"
 #include "support/virtual_fabric.h"
+#include "unit/fabric/ring_ranks.h"
 #include "unit/fabric/step_workers.h"
 #include "unit/host/exact/numbers.h"
 #include "unit/host/exact/worlds.h"
@@ -127,41 +126,15 @@ host::NetReducePlan ring_plan() {
 
 // The ring is on one switch, and the ranks have their places among its ports.
 void set_up_netreduce(FabricSpec& spec, const Placement& placement) {
-  const auto plan = ring_plan();
-  netreduce::RingConfig ring;
-  ring.id = plan.ring;
-  ring.window = static_cast<std::uint16_t>(plan.window);
-  ring.message_packets = static_cast<std::uint16_t>(plan.message_packets);
-  ring.mtu = static_cast<std::uint16_t>(plan.mtu);
+  auto ring = ring_of(ring_plan());
   for (const auto host : placement.hosts) {
     ring.members.push_back(spec.hosts[host].address);
   }
-  auto& protocols = spec.switches[0].config.protocols;
-  protocols.emplace<netreduce::NetReduceConfig>();
-  auto& config = protocols.get<netreduce::NetReduceConfig>();
-  config.rings.push_back(ring);
-  if (const auto fault = netreduce::find_fault(config, 0)) {
-    throw std::logic_error(fault->message);
-  }
-}
-
-host::LinkEnd ring_end(std::uint32_t rank) {
-  host::LinkEnd end;
-  end.send_qp = 0x100 + 2 * rank;
-  end.receive_qp = 0x101 + 2 * rank;
-  end.first_psn = 1000 * rank;
-  end.key = rank + 1;
-  end.memory = 0x10000;
-  return end;
+  add_ring(spec.switches[0], std::move(ring));
 }
 
 std::unique_ptr<host::Machine> make_netreduce(const host::Job& job) {
-  const auto neighbour = [&job](std::uint32_t rank) {
-    return host::LinkNeighbour{job.peers[rank].address, ring_end(rank)};
-  };
-  const host::LinkPlan link{ring_end(job.rank), neighbour((job.rank + 1) % world),
-                            neighbour((job.rank + world - 1) % world)};
-  return std::make_unique<host::NetReduceCollectives>(job, ring_plan(), link);
+  return make_ring_rank(job, ring_plan());
 }
 
 // The cables lose, repeat and reorder packets.

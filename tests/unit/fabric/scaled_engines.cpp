@@ -2,7 +2,6 @@
 #include "unit/fabric/scaled_engines.h"
 
 #include <numeric>
-#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -15,6 +14,7 @@
 #include "protocols/panama/wire.h"
 #include "support/aggregation_tree.h"
 #include "support/reduction_tree.h"
+#include "unit/fabric/ring_ranks.h"
 #include "wire/roce.h"
 
 namespace tributary::test {
@@ -100,14 +100,6 @@ host::NetReducePlan ring_plan() {
 
 using Addresses = std::vector<wire::IpAddress>;
 
-void give(control::SwitchSection& section, netreduce::RingConfig ring) {
-  auto& config = section.config.protocols.emplace<netreduce::NetReduceConfig>();
-  config.rings.push_back(std::move(ring));
-  if (const auto fault = netreduce::find_fault(config, 0)) {
-    throw std::logic_error(fault->message);
-  }
-}
-
 // Returns `count` parts of the members, one after the other, from the part `first` on.
 std::vector<Addresses> parts_of(const Addresses& members, unsigned first, unsigned count,
                                 std::size_t part) {
@@ -121,12 +113,7 @@ std::vector<Addresses> parts_of(const Addresses& members, unsigned first, unsign
 
 // The ring's packets pass the last spine of each pod, and the last core.
 void set_up_netreduce(FabricSpec& spec, const ThreeLevels& shape) {
-  const auto plan = ring_plan();
-  netreduce::RingConfig whole;
-  whole.id = plan.ring;
-  whole.window = static_cast<std::uint16_t>(plan.window);
-  whole.message_packets = static_cast<std::uint16_t>(plan.message_packets);
-  whole.mtu = static_cast<std::uint16_t>(plan.mtu);
+  auto whole = ring_of(ring_plan());
   for (const auto& host : spec.hosts) {
     whole.members.push_back(host.address);
   }
@@ -142,32 +129,16 @@ void set_up_netreduce(FabricSpec& spec, const ThreeLevels& shape) {
       auto of_leaf = whole;
       of_leaf.local = of_spine.racks[leaf];
       of_leaf.parent = spine.config.address;
-      give(first[leaf], std::move(of_leaf));
+      add_ring(first[leaf], std::move(of_leaf));
     }
-    give(spine, std::move(of_spine));
+    add_ring(spine, std::move(of_spine));
   }
   whole.racks = parts_of(whole.members, 0, shape.pods, std::size_t{leaves} * shape.hosts_per_leaf);
-  give(spec.switches.back(), std::move(whole));
-}
-
-host::LinkEnd ring_end(std::uint32_t rank) {
-  host::LinkEnd end;
-  end.send_qp = 0x100 + 2 * rank;
-  end.receive_qp = 0x101 + 2 * rank;
-  end.first_psn = 1000 * rank;
-  end.key = rank + 1;
-  end.memory = 0x10000;
-  return end;
+  add_ring(spec.switches.back(), std::move(whole));
 }
 
 std::unique_ptr<host::Machine> make_netreduce(const host::Job& job) {
-  const auto world = job.world_size();
-  const auto neighbour = [&job](std::uint32_t rank) {
-    return host::LinkNeighbour{job.peers[rank].address, ring_end(rank)};
-  };
-  const host::LinkPlan link{ring_end(job.rank), neighbour((job.rank + 1) % world),
-                            neighbour((job.rank + world - 1) % world)};
-  return std::make_unique<host::NetReduceCollectives>(job, ring_plan(), link);
+  return make_ring_rank(job, ring_plan());
 }
 
 std::uint64_t repeats_of_netreduce(const host::Machine& machine) {
