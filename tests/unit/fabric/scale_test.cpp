@@ -40,6 +40,18 @@ TEST(Scale, AJobOf256RanksIsExactOverBadCablesByFlare) {
   expect_exact(scaled_flare, ranks_256);
 }
 
+// Each rank leads one block of a call, or two: in most calls switches meet some leaders for the
+// first time. They have to guess how many contributions come, and nobody may wait for those that do
+// not.
+TEST(Scale, AJobOf256RanksAsksForNothingByCanaryWhereNothingIsLost) {
+  auto job = ranks_256;
+  job.elements = 16384;
+  job.loss = 0;
+  const auto cost = cost_of(scaled_canary, job);
+  EXPECT_EQ(cost.failure, "");
+  EXPECT_EQ(cost.repeats, 0u);
+}
+
 TEST(Scale, TheLargestRingIsExactOverBadCables) {
   static_assert(ranks_64.world() == netreduce::members_max);
   expect_exact(scaled_netreduce, ranks_64);

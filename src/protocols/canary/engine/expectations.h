@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -26,70 +27,118 @@ struct Observation {
   Spread::Memory memory = Spread::Memory::brief;
 };
 
+// Remembers the least of the last 1,024 to 2,048 numbers.
+class RecentLeast {
+ public:
+  void add(std::uint32_t number) {
+    if (newer_count_ == period) {
+      older_ = newer_;
+      newer_ = none;
+      newer_count_ = 0;
+    }
+    newer_ = std::min(newer_, number);
+    ++newer_count_;
+  }
+  // Returns 0 if there was no number.
+  std::uint32_t value() const {
+    const auto least = std::min(older_, newer_);
+    return least == none ? 0 : least;
+  }
+
+ private:
+  static constexpr std::uint32_t period = 1024;
+  static constexpr std::uint32_t none = 0xffffffff;
+  std::uint32_t older_ = none;
+  std::uint32_t newer_ = none;
+  std::uint32_t newer_count_ = 0;
+};
+
 // Learns what comes by here of the blocks of one job on their way to one leader. A switch that has
 // seen as many contributions as the block before got need not wait for its timeout. When the guess
 // is wrong (paths or workers changed), late ones pass as stragglers and correct it, and missing
 // ones are waited for until the timeout: it saves time and never decides about a sum.
 //
-// A switch expects of a leader that it has not met what it learned of the job's other leaders: it
-// stands between as many workers and the fabric for all of them, unless they are its own hosts.
+// A switch expects of a leader that it has not met what it learned of the job's other leaders, but
+// for its own hosts. Not all of them get as many by here: a spine passes a pod's contributions on
+// to leaders in other pods, and those of all others to leaders in its own. So it expects the least:
+// one too few costs a straggler, one too many a timeout.
 class Expectations {
  public:
   Expectation of(std::uint32_t job, wire::Ipv4Address leader) const {
-    const auto* entry = find(key_of(job, leader));
-    entry = entry != nullptr ? entry : find(key_of(job, any_leader));
-    return entry != nullptr ? entry->expectation : Expectation{};
+    const auto key = key_of(job, leader);
+    const auto& entry = entries_[slot_of(key)];
+    return entry.key == key ? entry.expectation : of_any(job);
   }
 
   // `last_hop` means that `leader` is a host of this switch, so that all contributions come by
   // here.
   void learn(std::uint32_t job, wire::Ipv4Address leader, bool last_hop,
              const Observation& observed) {
-    learn(claim(job, leader), observed);
+    auto& expectation = claim(job, leader);
+    expectation.contributions = observed.contributions;
+    learn(expectation.spread, observed);
     if (!last_hop) {
-      learn(claim(job, any_leader), observed);
+      auto& others = claim(job);
+      others.contributions.add(observed.contributions);
+      learn(others.spread, observed);
     }
   }
   // Learns that a contribution came so long after the first one of its block, whose sum had left.
   // The block's result comes when windows of others have begun: too late to tell them.
   void learn_late(std::uint32_t job, wire::Ipv4Address leader, Duration spread) {
     claim(job, leader).spread.stretch(spread);
-    claim(job, any_leader).spread.stretch(spread);
+    claim(job).spread.stretch(spread);
   }
 
  private:
   static constexpr std::size_t slots = 1024;
-  static constexpr wire::Ipv4Address any_leader{};
+  static constexpr std::size_t job_slots = 256;
   static constexpr std::uint64_t no_key = ~std::uint64_t{0};  // no host is 255.255.255.255
   struct Entry {
     std::uint64_t key = no_key;
     Expectation expectation;
+  };
+  struct OfJob {
+    std::uint64_t job = no_key;
+    RecentLeast contributions;
+    Spread spread;
   };
 
   static std::uint64_t key_of(std::uint32_t job, wire::Ipv4Address leader) {
     return (std::uint64_t{job} << 32) | leader.value();
   }
   static std::size_t slot_of(std::uint64_t key) { return wire::mix_key(key, slots) % slots; }
-  const Entry* find(std::uint64_t key) const {
-    const auto& entry = entries_[slot_of(key)];
-    return entry.key == key ? &entry : nullptr;
+  static std::size_t slot_of_job(std::uint32_t job) {
+    return wire::mix_key(job, job_slots) % job_slots;
+  }
+  Expectation of_any(std::uint32_t job) const {
+    const auto& known = jobs_[slot_of_job(job)];
+    return known.job == job ? Expectation{known.contributions.value(), known.spread}
+                            : Expectation{};
   }
   Expectation& claim(std::uint32_t job, wire::Ipv4Address leader) {
     const auto key = key_of(job, leader);
     auto& entry = entries_[slot_of(key)];
     if (entry.key != key) {
-      entry = {key, of(job, leader)};
+      entry = {key, of_any(job)};
     }
     return entry.expectation;
   }
-  static void learn(Expectation& expectation, const Observation& observed) {
-    expectation.contributions = observed.contributions;
+  OfJob& claim(std::uint32_t job) {
+    auto& known = jobs_[slot_of_job(job)];
+    if (known.job != job) {
+      known = {job, {}, {}};
+    }
+    return known;
+  }
+  static void learn(Spread& spread, const Observation& observed) {
     if (observed.spread) {
-      expectation.spread.add(*observed.spread, observed.memory);
+      spread.add(*observed.spread, observed.memory);
     }
   }
 
   std::array<Entry, slots> entries_{};
+  std::array<OfJob, job_slots> jobs_{};
 };
 
 }  // namespace tributary::canary

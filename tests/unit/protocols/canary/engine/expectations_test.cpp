@@ -77,6 +77,31 @@ TEST(Expectations, UnknownLeaderIsExpectedToBeLikeTheOthersButNotLikeAnOwnHost) 
   EXPECT_EQ(expectations.of(1, other).contributions, 3u);
 }
 
+// A spine gets more for leaders in its own pod than for those in others; a guess that is too high
+// would have blocks wait.
+TEST(Expectations, UnknownLeaderIsExpectedToGetTheFewestOfTheOthers) {
+  constexpr wire::Ipv4Address unknown{10, 0, 2, 1};
+  Expectations expectations;
+  expectations.learn(1, leader, false, {3, 5us});
+  expectations.learn(1, other, false, {9, 5us});
+  EXPECT_EQ(expectations.of(1, other).contributions, 9u);
+  EXPECT_EQ(expectations.of(1, unknown).contributions, 3u);
+}
+
+TEST(Expectations, TheFewestAreForgottenWhenTheyDoNotComeAgain) {
+  constexpr wire::Ipv4Address unknown{10, 0, 2, 1};
+  Expectations expectations;
+  expectations.learn(1, leader, false, {3, 5us});
+  for (int block = 0; block < 1023; ++block) {
+    expectations.learn(1, other, false, {9, 5us});
+  }
+  EXPECT_EQ(expectations.of(1, unknown).contributions, 3u);
+  for (int block = 0; block < 1025; ++block) {
+    expectations.learn(1, other, false, {9, 5us});
+  }
+  EXPECT_EQ(expectations.of(1, unknown).contributions, 9u);
+}
+
 TEST(Expectations, LateContributionTellsOfTheTimeAndNothingOfTheNumber) {
   Expectations expectations;
   expectations.learn_late(1, leader, 4ms);
