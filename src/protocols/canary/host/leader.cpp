@@ -83,6 +83,7 @@ void CanaryLeader::clear(Slot& slot, Time now) {
   slot.answered = 0;
   slot.counted.clear();
   slot.heard.clear();
+  slot.known_below = 0;
   slot.all_known = false;
   slot.quiet_since = now;
 }

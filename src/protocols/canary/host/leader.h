@@ -77,10 +77,11 @@ class CanaryLeader {
     std::uint32_t contributions = 0;
     std::uint32_t accumulator = 0;
     std::uint64_t fingerprint = 0;
-    bool switched = false;   // a switch added up, or would have if it had had room
-    bool congested = false;  // a queue on the way of anything that came, under any attempt
-    RankSet counted;         // came by themselves, under this attempt
-    RankSet heard;           // are known to have sent, under this attempt
+    bool switched = false;          // a switch added up, or would have if it had had room
+    bool congested = false;         // a queue on the way of anything that came, under any attempt
+    RankSet counted;                // came by themselves, under this attempt
+    RankSet heard;                  // are known to have sent, under this attempt
+    std::uint32_t known_below = 0;  // all ranks below this one are known to have sent
     Time quiet_since{};
     Time patience_until = never;            // with those that are not known to have sent
     std::vector<Contributor> contributors;  // not more than contributions
@@ -120,7 +121,7 @@ class CanaryLeader {
   bool answer_all(Slot& slot, Outbox& outbox);
 
   bool knows_sent(const Slot& slot, std::uint32_t rank) const;
-  bool all_sent(const Slot& slot) const;
+  bool all_sent(Slot& slot) const;
   Time due(const Slot& slot) const;
   void watch(Slot& slot);
   void remind(Slot& slot, Time now);

@@ -69,13 +69,15 @@ bool CanaryLeader::knows_sent(const Slot& slot, std::uint32_t rank) const {
          (slot.attempt == 0 && state_.presence.knows_sent(rank, slot.block));
 }
 
-bool CanaryLeader::all_sent(const Slot& slot) const {
-  for (std::uint32_t rank = 0; rank < state_.job.world_size(); ++rank) {
-    if (rank != state_.job.rank && !knows_sent(slot, rank)) {
-      return false;
-    }
+// Who is known to have sent stays so for the attempt: each rank is looked at once, however many
+// requests come.
+bool CanaryLeader::all_sent(Slot& slot) const {
+  const auto world = state_.job.world_size();
+  while (slot.known_below < world &&
+         (slot.known_below == state_.job.rank || knows_sent(slot, slot.known_below))) {
+    ++slot.known_below;
   }
-  return true;
+  return slot.known_below == world;
 }
 
 // Returns whether all contributions but the leader's own are in, as can be with the completion.
@@ -197,9 +199,10 @@ bool CanaryLeader::notify_all(Slot& slot, Outbox& outbox) {
 std::vector<std::uint32_t> CanaryLeader::missing(std::uint32_t block, std::size_t most) const {
   std::vector<std::uint32_t> ranks;
   const auto& slot = slot_of(block);
-  for (std::uint32_t rank = 0; rank < state_.job.world_size() && ranks.size() < most; ++rank) {
-    const bool known =
-        holds(slot, block) ? knows_sent(slot, rank) : state_.presence.knows_sent(rank, block);
+  const bool held = holds(slot, block);
+  const auto world = state_.job.world_size();
+  for (auto rank = held ? slot.known_below : 0; rank < world && ranks.size() < most; ++rank) {
+    const bool known = held ? knows_sent(slot, rank) : state_.presence.knows_sent(rank, block);
     if (rank != state_.job.rank && !known) {
       ranks.push_back(rank);
     }
