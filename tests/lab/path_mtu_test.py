@@ -52,6 +52,22 @@ class SmallPorts(unittest.TestCase):
             lab.assert_balanced(self)
 
 
+class SmallerLater(unittest.TestCase):
+    """The switch's end of a cable takes smaller packets in the middle of a run, and nobody says so."""
+
+    def test_the_run_says_so_and_the_next_one_searches(self):
+        with support.Lab("star-4") as lab:
+            bench = lab.bench("-d", "i32", "-b", "256K", "-e", "256K", "-n", "1000000", "--algorithm", "canary",
+                              "--stall-timeout", "3")
+            support.until(lambda: lab.rows("job") or not bench.running(), what="a reduction")
+            lab.exec("switch", "ip", "link", "set", "h4", "mtu", "1300")
+            self.assertNotEqual(bench.end(), 0)
+            self.assertIn("a link has a smaller MTU than when the ranks met", bench.said)
+            document, said = reduce(lab, "-d", "i32", "--fallback", "error", algorithm="canary")
+            support.assert_switches_reduce(self, document)
+            self.assertEqual(document["payload_bytes_max"], 1184, said)
+
+
 class ForgedIcmp(unittest.TestCase):
     """h4, which is no rank, tells the ranks that their paths take 576 bytes."""
 

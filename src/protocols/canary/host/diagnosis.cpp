@@ -36,6 +36,18 @@ std::string describe(const CollectiveState& state, const CanaryWorker& worker,
          (awaited.empty() ? "" : "; its leader waits for " + ranks_text(awaited));
 }
 
+// Says whether each rank was told again and again to send its part of the block by itself, by small
+// packets. The parts, full packets, may be all that is lost.
+bool is_sent_directly(const CollectiveState& state, const CanaryWorker& worker,
+                      const CanaryLeader& leader, std::uint32_t block) {
+  const bool leads = state.blocks.leader(block) == state.job.rank;
+  return (leads ? leader.attempt(block) : worker.attempt(block)) == wire::canary_direct_attempt;
+}
+
+constexpr auto smaller_path =
+    "; where all ranks run and pings pass, a link has a smaller MTU than when the ranks met: a new "
+    "communicator finds the size that passes";
+
 }  // namespace
 
 std::string diagnose(const CollectiveState& state, const CanaryWorker& worker,
@@ -44,14 +56,17 @@ std::string diagnose(const CollectiveState& state, const CanaryWorker& worker,
   auto text = state.deadline.explain(name(state.blocks.call().collective)) + ": ";
   // The lowest come first: the later ones may only wait for the window.
   std::uint32_t shown = 0;
+  bool any_direct = false;
   for (auto block = progress.base(); block < progress.next() && shown < blocks_shown_max; ++block) {
     if (!progress.done(block)) {
       text += describe(state, worker, leader, block) + "; ";
+      any_direct |= is_sent_directly(state, worker, leader, block);
       ++shown;
     }
   }
   text += std::to_string(progress.open()) + " of " + std::to_string(progress.blocks()) +
-          " blocks in flight, " + std::to_string(progress.base()) + " done in sequence";
+          " blocks in flight, " + std::to_string(progress.base()) + " done in sequence" +
+          (any_direct ? smaller_path : "");
   if (const auto mismatches = state.statistics.ignored[Verdict::mismatch] - state.mismatches_before;
       mismatches != 0) {
     text += "; " + std::to_string(mismatches) +

@@ -39,6 +39,8 @@ class CanaryWorker {
   // Is set when a leader has given a block up that the hosts must not reduce.
   const std::optional<Error>& failure() const { return failure_; }
 
+  // Returns the attempt by which `block`, which is in flight, is reduced.
+  std::uint8_t attempt(std::uint32_t block) const { return entry(block).attempt; }
   // Returns whether the leader of `block` does not answer any more, to be said at the deadline.
   bool is_unanswered(std::uint32_t block) const;
   // Returns the leaders of blocks in flight that do not answer.

@@ -445,6 +445,43 @@ TEST_F(Faults, ADeadRankIsNamedInTheErrorsOfAllOthers) {
   }
 }
 
+// Requests, and what leaders answer to them, pass in any case.
+TEST_F(Faults, WhereFullPacketsVanishTheErrorsOfAllRanksNameThePath) {
+  make();
+  bool smaller = false;
+  network->on_wire = [&](InFlight datagram, std::deque<InFlight>& queue) {
+    const auto other = MemoryNetwork::address_of(3);
+    smaller = smaller || datagram.header().id.value() == 6;
+    const auto kind = datagram.header().kind;
+    const bool full = kind == CanaryKind::contribution || kind == CanaryKind::result;
+    const bool passes_it =
+        datagram.destination == other || datagram.header().child_address == other.address;
+    if (!(smaller && full && passes_it)) {
+      queue.push_back(std::move(datagram));
+    }
+  };
+  begin_all(*network, *vectors);
+  network->run();
+  for (std::uint32_t rank = 0; rank < 4; ++rank) {
+    ASSERT_TRUE((*network)[rank].failure()) << rank;
+    const auto& message = (*network)[rank].failure()->message;
+    EXPECT_NE(message.find("a link has a smaller MTU"), std::string::npos) << message;
+  }
+}
+
+TEST_F(Faults, WhereARankDoesNotComeNoErrorNamesThePath) {
+  make();
+  for (const std::uint32_t rank : {0u, 1u, 2u}) {
+    (*network)[rank].begin(vectors->apart(rank), network->now, network->now + deadline_after);
+  }
+  network->run();
+  for (const std::uint32_t rank : {0u, 1u, 2u}) {
+    ASSERT_TRUE((*network)[rank].failure()) << rank;
+    const auto& message = (*network)[rank].failure()->message;
+    EXPECT_EQ(message.find("MTU"), std::string::npos) << message;
+  }
+}
+
 // Rank 3 dies as soon as it is done, and only rank 0, which leads the completion, lacks a result.
 TEST_F(Faults, WhoWaitsForTheCompletionNamesTheDeadRankAndNotTheOneThatWaits) {
   make(4, 16 * 12, {.implicit_release_max = 64});
