@@ -45,6 +45,10 @@ struct IncomingFor : CauseFor<SlotOfBlock> {
   bool may_be_result() const {
     return is_from_parent() || this->slot.inquired.may_answer(header, child());
   }
+  // Returns whether a result is one that the parent has asked for; it takes no other from a child.
+  bool parent_waits() const {
+    return !is_from_parent() && this->slot.inquired.parent_waits(header);
+  }
   // Returns all below this switch but whoever it came from.
   std::uint64_t other_children() const {
     const auto all = this->tree.ports().all_children();

@@ -41,8 +41,8 @@ wire::FlareHeader refusal_of(const wire::FlareHeader& contribution, BlockKind ki
 
 }  // namespace
 
-// Takes a result from the parent, or from a child that was asked: then it is news to whoever is
-// above, as a sum would be.
+// Takes a result from the parent, or from a child that was asked: then it is news to the parent,
+// too, if that has asked.
 void FlareEngine::take_result(Incoming& in) {
   auto& [tree, slot, ingress, burst] = static_cast<Cause&>(in);
   const bool is_known = in.is_of_slot();
@@ -61,6 +61,7 @@ void FlareEngine::take_result(Incoming& in) {
     return in.drop(DropReason::ttl_exceeded);
   }
   ++(in.is_from_parent() ? tree.counters.results : tree.counters.answers);
+  const bool parent_waits = in.parent_waits();
   tree.clear(slot);
   slot.block = in.header.block.value();
   slot.header = in.header;
@@ -70,7 +71,7 @@ void FlareEngine::take_result(Incoming& in) {
   in.packet->narrow_to(sizeof headers, in.payload.size());
   burst.actions.absorb(nullptr);
   multicast(in, std::move(in.packet), headers, in.other_children());
-  if (!in.is_from_parent() && !tree.is_root()) {  // which takes it if it asked
+  if (parent_waits) {
     send_again(in, wire::FlareHeader::answer_bit, *tree.config().parent);
   }
 }
@@ -122,6 +123,7 @@ void FlareEngine::take_inquiry(Incoming& in) {
   } else {
     ask_missing(in);
   }
+  in.slot.inquired.note_parent(in.header);
   in.absorb();
 }
 

@@ -21,6 +21,7 @@ struct BlockKind {
 // otherwise.
 struct Inquired {
   std::uint32_t run = 0;
+  bool by_parent = false;  // it has asked for that block as well, and takes what they send
   std::uint64_t block = 0;
   std::uint64_t children = 0;  // by index, a bit each
 
@@ -30,11 +31,23 @@ struct Inquired {
   }
   template <typename Header>
   void note(const Header& header, std::uint64_t asked) {
-    *this = {header.run.value(), header.block.value(), asked | (is_about(header) ? children : 0)};
+    const bool again = is_about(header);
+    *this = {header.run.value(), again && by_parent, header.block.value(),
+             asked | (again ? children : 0)};
+  }
+  // Notes that the parent asks for a block. What was not asked for here, too, it gets when it asks
+  // again.
+  template <typename Header>
+  void note_parent(const Header& header) {
+    by_parent |= is_about(header);
   }
   template <typename Header>
   bool may_answer(const Header& header, std::size_t child) const {
     return is_about(header) && (children >> child & 1) != 0;
+  }
+  template <typename Header>
+  bool parent_waits(const Header& header) const {
+    return is_about(header) && by_parent;
   }
 };
 

@@ -63,6 +63,7 @@ void SparseEngine::take_result(Incoming& in) {
 void SparseEngine::pass_on(Incoming& in) {
   auto& tree = in.tree;
   ++(in.is_from_parent() ? tree.counters.sparse_results : tree.counters.sparse_answers);
+  const bool parent_waits = in.parent_waits();
   auto header = in.header;
   header.flags = wire::FlareSparseHeader::sparse_bit | wire::FlareSparseHeader::current_version;
   wire::reseal(header);
@@ -71,7 +72,7 @@ void SparseEngine::pass_on(Incoming& in) {
   memory_.take(1);
   in.burst.actions.absorb(nullptr);
   multicast(in, std::move(in.packet), tree.headers_for(header, ttl), in.other_children());
-  if (!in.is_from_parent() && !tree.is_root()) {
+  if (parent_waits) {
     send_again(in, in.slot.result[header.shard], wire::FlareHeader::answer_bit,
                *tree.config().parent);
   }
@@ -146,6 +147,7 @@ void SparseEngine::take_inquiry(Incoming& in) {
     }
     inquire(in, in.slot.header, in.tree.sparse()->missing(in.slot));
   }
+  in.slot.inquired.note_parent(in.header);
   in.absorb();
 }
 

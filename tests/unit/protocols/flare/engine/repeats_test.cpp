@@ -165,6 +165,24 @@ TEST_F(FlareRepeats, AResultFromBelowIsNewsToThoseAbove) {
   EXPECT_EQ(Seen(sent[1]).ints(), Ints{9});
 }
 
+// The switch above takes none that it has not asked for. If it was restarted, too, it asks later.
+TEST_F(FlareRepeats, AResultForWhichTheParentHasNotAskedStaysBelow) {
+  const auto tree = leaf_of(2, 4);
+  start({tree});
+  EXPECT_EQ(ports_of(feed(again(from(tree, 0))), FlareKind::inquiry), Ports{1});
+  EXPECT_EQ(ports_of(feed(as_result(from(tree, 1), 1), Ints{9}), FlareKind::result), Ports{0});
+  EXPECT_EQ(ports_of(feed(about(from(tree, 0))), FlareKind::result), Ports{parent_port});
+}
+
+TEST_F(FlareRepeats, TheParentMayAskWhenChildrenWereAskedAlready) {
+  const auto tree = leaf_of(2, 4);
+  start({tree});
+  feed(again(from(tree, 0)));
+  EXPECT_TRUE(feed(about(from(tree, 0))).empty()) << "asked just now";
+  EXPECT_EQ(ports_of(feed(as_result(from(tree, 1), 1), Ints{9}), FlareKind::result),
+            (Ports{0, parent_port}));
+}
+
 // Whoever sends a result before all have contributed would end the block for all.
 TEST_F(FlareRepeats, AChildThatWasNotAskedHasNoResult) {
   const auto tree = root_of(3);

@@ -73,6 +73,14 @@ TEST_F(SparseResults, AResultFromBelowIsNewsToThoseAbove) {
   EXPECT_EQ(harness->figure("sparse_answers_total"), 1u);
 }
 
+TEST_F(SparseResults, AResultForWhichTheParentHasNotAskedStaysBelow) {
+  const auto tree = with_sparse_window(leaf_of(2, 4));
+  start({tree});
+  feed(again(sparse_from(tree, 0)));
+  const auto sent = feed(as_result(sparse_from(tree, 1), 0, 1, 77, 1), some(3));
+  EXPECT_EQ(sparse_ports_of(sent, FlareKind::result), Ports{0});
+}
+
 TEST_F(SparseResults, AResultThatHasPassedItsLastHopIsDropped) {
   const auto tree = with_sparse_window(leaf_of(2, 4));
   start({tree});
