@@ -6,8 +6,10 @@ Each rank is started with RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT, as torc
 
 import argparse
 import dataclasses
+import functools
 import gzip
 import hashlib
+import math
 import pathlib
 import statistics
 import time
@@ -20,6 +22,13 @@ from torch.nn.parallel import DistributedDataParallel
 import models
 
 SOME = 2000  # pictures tell the accuracy in the course of a training
+RATES = {"adam": 1e-3, "sgd": 0.05}
+# What a rate is multiplied by, when so much of the training is done.
+SCHEDULES = {
+    "constant": lambda done: 1.0,
+    "step": lambda done: 0.2 ** int(4 * done),
+    "cosine": lambda done: (1 + math.cos(math.pi * done)) / 2,
+}
 
 
 def images(folder: pathlib.Path, name: str) -> torch.Tensor:
@@ -70,9 +79,27 @@ def tell(model: nn.Module, steps: list[float], losses: list[float], unseen: Pict
         print(f"step {len(steps)}: accuracy {accuracy(model, unseen, SOME):.4f} after {sum(steps):.2f} s", flush=True)
 
 
-def train(model: nn.Module, parallel: nn.Module, optimizer, seen: Pictures, unseen: Pictures,
-          options) -> tuple[list[float], list[float]]:
-    """Seconds of each step, and this rank's losses. `parallel` is the model as it is called for its outputs."""
+def optimizer_of(model: nn.Module, options) -> torch.optim.Optimizer:
+    if options.optimizer == "adam":
+        return torch.optim.Adam(model.parameters(), lr=options.learning_rate)
+    return torch.optim.SGD(model.parameters(), lr=options.learning_rate, momentum=0.9)
+
+
+def rate_factor(options, step: int) -> float:
+    """What the rate is multiplied by in a step, which is 0 for the first."""
+    return SCHEDULES[options.schedule](step / options.steps)
+
+
+def rates_of(optimizer: torch.optim.Optimizer, options) -> torch.optim.lr_scheduler.LambdaLR:
+    return torch.optim.lr_scheduler.LambdaLR(optimizer, functools.partial(rate_factor, options))
+
+
+def train(model: nn.Module, parallel: nn.Module, optimizer, seen: Pictures, unseen: Pictures, options,
+          rates: torch.optim.lr_scheduler.LambdaLR | None) -> tuple[list[float], list[float]]:
+    """Seconds of each step, and this rank's losses. `parallel` is the model as it is called for its outputs.
+
+    `rates` change the optimizer's, unless it does that by itself.
+    """
     mine = torch.utils.data.distributed.DistributedSampler(
         torch.utils.data.TensorDataset(seen.data, seen.truth), seed=options.seed)
     steps: list[float] = []
@@ -85,6 +112,8 @@ def train(model: nn.Module, parallel: nn.Module, optimizer, seen: Pictures, unse
             loss = nn.functional.cross_entropy(parallel(seen.data[batch]), seen.truth[batch])
             loss.backward()
             optimizer.step()
+            if rates is not None:
+                rates.step()
             steps.append(time.perf_counter() - began)
             losses.append(loss.item())
             if dist.get_rank() == 0:
@@ -106,7 +135,12 @@ def arguments(description: str) -> argparse.ArgumentParser:
     parser.add_argument("--width", type=int, default=512, help="of the layers of mlp")
     parser.add_argument("--steps", type=int, default=300)
     parser.add_argument("--batch", type=int, default=64, help="images per rank and step")
-    parser.add_argument("--learning-rate", type=float, default=1e-3)
+    parser.add_argument("--optimizer", choices=RATES, default="adam", help="sgd has a momentum of 0.9")
+    parser.add_argument("--learning-rate", type=float, help="default: "
+                        + ", ".join(f"{rate:g} of {name}" for name, rate in RATES.items()))
+    parser.add_argument("--schedule", choices=SCHEDULES, default="constant",
+                        help="step: the rate is multiplied by 0.2 after each quarter of the steps; cosine: it falls "
+                        "to 0, at first and in the end slowly")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--say-every", type=int, default=50, metavar="STEPS", help="how often rank 0 tells its loss")
     parser.add_argument("--evaluate-every", type=int, default=0, metavar="STEPS",
@@ -122,6 +156,8 @@ def checked(parser: argparse.ArgumentParser) -> argparse.Namespace:
         parser.error(f"--say-every {options.say_every}: give 1 or more steps")
     if options.evaluate_every < 0:
         parser.error(f"--evaluate-every {options.evaluate_every}: give 1 or more steps")
+    if options.learning_rate is None:
+        options.learning_rate = RATES[options.optimizer]
     return options
 
 
@@ -132,8 +168,8 @@ def main() -> None:
     model = models.of_name(options.model, options.width)
     seen, unseen = Pictures.read(options.data, "train"), Pictures.read(options.data, "t10k")
     parallel = DistributedDataParallel(model)
-    optimizer = torch.optim.Adam(parallel.parameters(), lr=options.learning_rate)
-    steps, losses = train(model, parallel, optimizer, seen, unseen, options)
+    optimizer = optimizer_of(model, options)
+    steps, losses = train(model, parallel, optimizer, seen, unseen, options, rates_of(optimizer, options))
     print(outcome(model, steps, losses, unseen))
     dist.barrier()
     dist.destroy_process_group()

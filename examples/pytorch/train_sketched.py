@@ -6,6 +6,7 @@ It can also count what a rank sends, and leave the exchange out, to tell what th
 
 import argparse
 import contextlib
+import functools
 import pathlib
 
 import torch
@@ -41,21 +42,21 @@ def add_hook(parallel: DistributedDataParallel, options) -> None:
 
 @contextlib.contextmanager
 def exchanging(model: nn.Module, options):
-    """What is called for its outputs, and the optimizer; DDP, or ranks at speeds of their own."""
+    """What is called for its outputs, the optimizer and its rates; DDP, or ranks at speeds of their own."""
+    drops = options.loose == "drop"
+    # With parameters that are handed over nothing goes that an optimizer remembers.
+    plain = (torch.optim.SGD(model.parameters(), lr=options.learning_rate) if drops
+             else train.optimizer_of(model, options))
     if options.loose == "none":
-        adam = torch.optim.Adam(model.parameters(), lr=options.learning_rate)
         parallel = DistributedDataParallel(model)
         add_hook(parallel, options)
         with parallel.no_sync() if options.no_sync else contextlib.nullcontext():
-            yield parallel, adam
+            yield parallel, plain, train.rates_of(plain, options)
     else:
-        drops = options.loose == "drop"
-        # With parameters that are handed over nothing goes that an optimizer remembers.
-        kind = torch.optim.SGD if drops else torch.optim.Adam
-        with loose_optimizer(kind(model.parameters(), lr=options.learning_rate),
+        with loose_optimizer(plain, schedule=functools.partial(train.rate_factor, options),
                              synchrony="ssp" if drops else options.loose, stale="drop" if drops else "wait",
                              staleness=options.staleness, bits=options.bits, rounding=options.rounding) as optimizer:
-            yield model, optimizer
+            yield model, optimizer, None
 
 
 def bytes_sent(interfaces: str) -> int:
@@ -115,9 +116,9 @@ def main() -> None:
     torch.manual_seed(options.seed)
     model = models.of_name(options.model, options.width)
     seen, unseen = (train.Pictures.read(options.data, part) for part in ("train", "t10k"))
-    with exchanging(model, options) as (parallel, optimizer):
+    with exchanging(model, options) as (parallel, optimizer, rates):
         sent = bytes_sent(options.interface) if options.interface else 0
-        steps, losses = train.train(model, parallel, optimizer, seen, unseen, options)
+        steps, losses = train.train(model, parallel, optimizer, seen, unseen, options, rates)
     sent = bytes_sent(options.interface) - sent if options.interface else 0
     print(train.outcome(model, steps, losses, unseen)
           + (f", {sent / len(steps) / 1e3:.1f} kB sent per step" if options.interface else ""))

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The backend of torch.distributed: its collectives beside gloo's, and trainings."""
 
+import argparse
 import datetime
 import os
 import re
@@ -630,6 +631,32 @@ class Backend(ranks.Cases):
                 self.assertEqual(len({re.search(r"parameters (\w+)", one)[1] for one in said}), 1, said)
                 told = re.findall(r"step (\d): accuracy 0\.\d+ after [0-9.]+ s", said[0])
                 self.assertEqual(told, ["2", "4", "6"], said[0])
+
+    def test_the_rate_of_the_example_falls(self):
+        sys.path.insert(0, str(TRAIN.parent))
+        import train
+        for schedule, expected in (("step", [0.08, 0.08, 0.016, 0.016, 0.0032, 0.0032, 0.00064, 0.00064]),
+                                   ("cosine", [0.08, 0.076955, 0.068284, 0.055307, 0.04, 0.024693, 0.011716, 0.003045]),
+                                   ("constant", 8 * [0.08])):
+            options = argparse.Namespace(optimizer="sgd", learning_rate=0.08, schedule=schedule, steps=8)
+            optimizer = train.optimizer_of(torch.nn.Linear(1, 1), options)
+            rates = train.rates_of(optimizer, options)
+            seen = []
+            for _ in range(options.steps):
+                seen.append(round(optimizer.param_groups[0]["lr"], 6))
+                optimizer.step()
+                rates.step()
+            self.assertEqual(seen, expected, schedule)
+
+    @unittest.skipUnless(FASHION.is_dir(), "needs Debian's dataset-fashion-mnist")
+    def test_the_example_trains_by_sgd_at_a_rate_that_falls(self):
+        for more in ["--hook", "sketch"], ["--loose", "bsp"]:
+            with self.subTest(more=more):
+                said = [self.train("--optimizer", "sgd", "--schedule", schedule, *more, script=SKETCHED)
+                        for schedule in ("constant", "cosine")]
+                constant, falling = (re.search(r"parameters (\w+)", one[0])[1] for one in said)
+                self.assertNotEqual(constant, falling, said)
+                self.assertGreater(_accuracy(said[1][0]), 0.3)
 
     @unittest.skipUnless(FASHION.is_dir(), "needs Debian's dataset-fashion-mnist")
     def test_the_example_trains_loosely(self):
