@@ -55,7 +55,8 @@ def exchanging(model: nn.Module, options):
     else:
         with loose_optimizer(plain, schedule=functools.partial(train.rate_factor, options),
                              synchrony="ssp" if drops else options.loose, stale="drop" if drops else "wait",
-                             staleness=options.staleness, bits=options.bits, rounding=options.rounding) as optimizer:
+                             staleness=options.staleness, bits=options.bits,
+                             rounding=options.rounding or "stochastic") as optimizer:
             yield model, optimizer, None
 
 
@@ -76,7 +77,8 @@ def arguments() -> argparse.ArgumentParser:
                         help="by which gradients go as fewer bytes")
     parser.add_argument("--bits", type=int, help="of --hook sketch (default: 8), or of the gradients of --loose "
                         "(default: 32)")
-    parser.add_argument("--rounding", choices=["stochastic", "nearest"], help="to --bits (default: stochastic)")
+    parser.add_argument("--rounding", choices=["stochastic", "nearest"],
+                        help="to --bits (default: nearest with --hook, stochastic with --loose)")
     parser.add_argument("--low-rank", type=int, default=0, help="of --hook sketch")
     parser.add_argument("--sketched", type=int, default=100, metavar="PERCENT", help="of the steps, by --hook sketch")
     parser.add_argument("--loose", choices=["none", "bsp", "ssp", "drop"], default="none",
@@ -100,7 +102,6 @@ def checked(parser: argparse.ArgumentParser) -> argparse.Namespace:
         parser.error("--bits is of --hook sketch, or of --loose")
     if options.rounding and options.hook != "sketch" and options.bits is None:
         parser.error("--rounding goes with --hook sketch, or with --bits")
-    options.rounding = options.rounding or "stochastic"
     if options.bits is None:
         options.bits = 8 if options.hook == "sketch" else 32
     if not 0 <= options.sketched <= 100:

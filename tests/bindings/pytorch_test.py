@@ -298,6 +298,15 @@ def _trained(group=None, steps: int = 20, hook=None, state=None, **more) -> torc
     return torch.cat([one.detach().flatten() for one in model.parameters()])
 
 
+def _expect_roundings() -> None:
+    """What is left to chance depends on the seed."""
+    import tributary.torch
+    for by_chance, more in ((False, {}), (True, {"rounding": "stochastic"}), (True, {"feedback": False}),
+                            (False, {"feedback": False, "rounding": "nearest"})):
+        one, other = (_trained(steps=3, hook=tributary.torch.sketch_hook(seed=seed, **more)) for seed in (1, 2))
+        assert torch.equal(one, other) != by_chance, more
+
+
 def hooks() -> None:
     """Gradients that are halved on the way, and a hook whose futures wait for others."""
     import tributary.torch
@@ -315,6 +324,7 @@ def hooks() -> None:
         rounded = _trained(hook=tributary.torch.sketch_hook(**more))
         dist.all_gather(every, rounded)
         assert all(torch.equal(one, rounded) for one in every), more
+    _expect_roundings()
     # Such a hook has one bucket: those of two would come in different orders on different ranks.
     state = powerSGD_hook.PowerSGDState(None, matrix_approximation_rank=1, start_powerSGD_iter=4)
     reduced = _trained(hook=powerSGD_hook.powerSGD_hook, state=state, bucket_cap_mb=25)

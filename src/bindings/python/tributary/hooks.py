@@ -75,18 +75,21 @@ def _parts_with_tables(bucket) -> list[_Part]:
 
 
 def sketch_hook(communicator, future, *, bits: int = 8, feedback: bool = True, low_rank: int = 0,
-                kind: str = "grid", seed: int = 0, **more):
+                kind: str = "grid", rounding: str | None = None, seed: int = 0):
     """A hook that averages gradients over the ranks of a communicator, each rounded to so many bits on its way.
 
     `future` makes one: torch.futures.Future. With `low_rank`, layers of weights go as factors of that rank. `kind`,
-    `seed` and `more` are for tributary.Sketch. On a grid layers share no unit, whichever DDP puts into one bucket. What
-    was rounded off of a bucket comes with its next gradients, as long as it has the same parameters: DDP makes its
-    buckets anew after the first step.
+    `rounding` and `seed` are for tributary.Sketch. On a grid layers share no unit, whichever DDP puts into one bucket.
+    What was rounded off of a bucket comes with its next gradients, as long as it has the same parameters: DDP makes its
+    buckets anew after the first step. With that feedback elements are rounded to nearest unless `rounding` says
+    otherwise: their mean is right all the same, and an optimizer that divides by the root of squares, as Adam does,
+    is not slowed down by noise.
     """
     if low_rank and kind != "grid":
         raise ValueError("with low_rank there is no choice of a kind: factors go on a grid")
     if bits > 16 and not low_rank:
         raise ValueError(f"bits={bits}: give 2, 4, 8 or 16; only factors of low_rank have more")
+    rounding = rounding or ("nearest" if feedback else "stochastic")
     numbers = itertools.count()
     kept = {}  # by the bucket's index: its parameters, and its parts with their sketches
     # Of DDP's hooks none may wait, and futures end by whoever does.
@@ -96,7 +99,7 @@ def sketch_hook(communicator, future, *, bits: int = 8, feedback: bool = True, l
 
     # The same places of two buckets do not draw the same numbers.
     def sketch_of(part: _Part) -> Sketch:
-        options = {**more, "feedback": feedback, "seed": (seed + next(numbers) * _GOLDEN) % 2**64}
+        options = {"rounding": rounding, "feedback": feedback, "seed": (seed + next(numbers) * _GOLDEN) % 2**64}
         if part.matrix:
             return Sketch.low_rank(*part.matrix, low_rank, bits=bits, **options)
         if kind == "grid":

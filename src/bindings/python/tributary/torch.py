@@ -84,8 +84,8 @@ def sketch_hook(bits: int = 8, feedback: bool = True, communicator: Communicator
         model.register_comm_hook(None, tributary.torch.sketch_hook(bits=8))
 
     All ranks of the default group call it, whatever its backend. It makes a communicator of them, which ends when one
-    of them dies, unless it is given one. With `low_rank`, layers of weights go as factors of that rank. `more` is for
-    tributary.Sketch.
+    of them dies, unless it is given one. With `low_rank`, layers of weights go as factors of that rank. `more` is the
+    kind, the rounding and the seed of tributary.Sketch; with feedback elements are rounded to nearest.
     """
     watch = None
     if communicator is None:
