@@ -171,6 +171,24 @@ TEST(Aggregation, DirectlyOverEthernetNothingGoesBackToTheRouterThatItComesFrom)
   EXPECT_EQ(bench.drops(DropReason::ttl_exceeded), 1u) << "it has no TTL, and would go for ever";
 }
 
+// Another switch on the bridge sends to the leader's address. Neither may know the leader's port.
+TEST(Aggregation, DirectlyOverEthernetNothingTurnsBackOnABridge) {
+  auto config = bridged();
+  config.arp = {{host(2), mac(2)}};
+  SwitchBench bench(config);
+  auto spec = contribution(0, mac(2));
+  spec.bypass = true;
+  spec.encapsulation = wire::Encapsulation::ethernet;
+  spec.child_port = 0;
+  const auto out = bench.send(0, make_canary(bench.pool, spec, Elements{5}));
+  ASSERT_EQ(out.size(), 2u);
+  EXPECT_EQ(out[0]->egress, 1);
+  EXPECT_EQ(out[1]->egress, 2);
+  bench.send(0, make_udp(bench.pool, {mac(2), mac(1), host(2), host(1)}, 5, 6));
+  EXPECT_TRUE(bench.send(0, make_canary(bench.pool, spec, Elements{5})).empty());
+  EXPECT_EQ(bench.drops(DropReason::bridge_same_port), 1u);
+}
+
 TEST(Aggregation, TimeoutOfTheLeadersLastHopSendsThePartialSum) {
   SwitchBench bench(routed());
   bench.send(0, make_canary(bench.pool, contribution(0, mac(0, 0xee)), Elements{3}));
