@@ -16,6 +16,7 @@
 #include "protocols/netreduce/wire.h"
 #include "protocols/panama/engine/protocol.h"
 #include "protocols/panama/wire.h"
+#include "support/dress.h"
 #include "wire/arp.h"
 #include "wire/roce.h"
 
@@ -177,13 +178,15 @@ std::string describe_roce(wire::MutableBytes bytes) {
   return text;
 }
 
-}  // namespace
+std::string describe(const Dress& dress) {
+  std::string text;
+  if (dress.tag) {
+    text += "in VLAN " + std::to_string(wire::vid_of(*dress.tag)) + ": ";
+  }
+  return text + (dress.prefix ? "over IPv6: " : "");
+}
 
-std::string describe_frame(wire::Bytes bytes) {
-  std::vector<std::byte> copy(bytes.begin(), bytes.end());
-  Packet packet{};
-  packet.buffer = copy.data();
-  packet.capacity = packet.length = static_cast<std::uint32_t>(copy.size());
+std::string describe_plain(Packet& packet) {
   const auto frame = engine::parse_frame(packet);
   if (frame.ethernet == nullptr) {
     return "short frame";
@@ -204,7 +207,20 @@ std::string describe_frame(wire::Bytes bytes) {
         frame.payload, raw ? wire::Encapsulation::ethernet : wire::Encapsulation::udp);
     return describe(*view.header, view.error);
   }
-  return type == wire::ethertype::arp ? "ARP" : "type " + std::to_string(type);
+  return type == wire::ethertype::arp    ? "ARP"
+         : type == wire::ethertype::ipv6 ? "IPv6"
+                                         : "type " + std::to_string(type);
+}
+
+}  // namespace
+
+std::string describe_frame(wire::Bytes bytes) {
+  std::vector<std::byte> copy(bytes.begin(), bytes.end());
+  Packet packet{};
+  packet.buffer = copy.data();
+  packet.capacity = packet.length = static_cast<std::uint32_t>(copy.size());
+  const auto dress = take_off(packet);
+  return describe(dress) + describe_plain(packet);
 }
 
 void print_hop(const Hop& hop) {

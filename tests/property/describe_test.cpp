@@ -7,6 +7,8 @@
 #include <gtest/gtest.h>
 
 #include "packet/pool.h"
+#include "support/canary_packets.h"
+#include "support/dress.h"
 #include "support/flare_packets.h"
 
 namespace tributary::test {
@@ -70,6 +72,18 @@ TEST_F(DescribeFrame, TellsWhatIsWrongWithASparsePacket) {
   FlareSparseSpec spec;
   spec.span = 0;
   EXPECT_EQ(sparse(spec, 6).rfind("malformed! sparse Flare contribution", 0), 0u);
+}
+
+TEST_F(DescribeFrame, TellsOfTagsAndOfIpv6InFrontOfWhatIsBehindThem) {
+  const FlareSpec spec;
+  const auto frame = make_flare(pool_, spec, std::vector<std::int32_t>{1, 2});
+  const auto plain = describe_frame(frame->bytes());
+  put_on(*frame, {std::nullopt, wire::EmbeddingPrefix{0x20010db800640000, 0}});
+  EXPECT_EQ(describe_frame(frame->bytes()), "over IPv6: " + plain);
+  put_on(*frame, {std::uint16_t{5u << wire::vlan_priority_shift | 10u}, std::nullopt});
+  EXPECT_EQ(describe_frame(frame->bytes()), "in VLAN 10: over IPv6: " + plain);
+  EXPECT_EQ(take_off(*frame).tag, 5u << wire::vlan_priority_shift | 10u);
+  EXPECT_EQ(describe_frame(frame->bytes()), plain);
 }
 
 }  // namespace

@@ -195,6 +195,10 @@ class Runner {
     reissues_ += outcome.reissues;
     direct_blocks_ += outcome.direct_blocks;
     collisions_ += outcome.collisions;
+    ipv6_seeds_ += shape.ipv6;
+    tagged_seeds_ += shape.tagged;
+    trunk_seeds_ += shape.trunks;
+    multitude_seeds_ += shape.world >= 900 ? 1 : 0;
     panama_seeds_ += shape.panama != 0 ? 1 : 0;
     panama_sums_ += outcome.panama_sums;
     panama_repeats_ += outcome.panama_repeats;
@@ -264,6 +268,9 @@ class Runner {
               << "  " << switch_sums_ << " sums of switches, " << collisions_ << " collisions, "
               << requests_ << " requests, " << reissues_ << " failures announced, "
               << direct_blocks_ << " blocks reduced by hosts\n"
+              << "  " << ipv6_seeds_ << " seeds with IPv6, " << tagged_seeds_
+              << " with tags of hosts, " << trunk_seeds_ << " with trunks, " << multitude_seeds_
+              << " with 900 ranks or more\n"
               << "  " << panama_seeds_ << " seeds with PANAMA: " << panama_sums_
               << " sums of switches, " << panama_repeats_ << " packets and " << panama_replays_
               << " results sent again, " << panama_partial_ << " partial results\n"
@@ -297,6 +304,10 @@ class Runner {
   std::uint64_t reissues_ = 0;
   std::uint64_t direct_blocks_ = 0;
   std::uint64_t collisions_ = 0;
+  std::uint64_t ipv6_seeds_ = 0;
+  std::uint64_t tagged_seeds_ = 0;
+  std::uint64_t trunk_seeds_ = 0;
+  std::uint64_t multitude_seeds_ = 0;
   std::uint64_t panama_seeds_ = 0;
   std::uint64_t panama_sums_ = 0;
   std::uint64_t panama_repeats_ = 0;

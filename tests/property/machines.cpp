@@ -35,7 +35,7 @@ std::unique_ptr<host::Machine> make_netreduce(const Shape& shape, std::uint32_t 
   const auto world = job.world_size();
   const auto ends = ring_ends(shape, index, run, world);
   const auto neighbour = [&](std::uint32_t rank) {
-    return host::LinkNeighbour{job.peers[rank].address, ends[rank]};
+    return host::LinkNeighbour{job.peers[rank].ip(), ends[rank]};
   };
   const host::LinkPlan link{ends[job.rank], neighbour((job.rank + 1) % world),
                             neighbour((job.rank + world - 1) % world)};

@@ -135,9 +135,8 @@ void Members::seat_anywhere() {
   base_.encapsulation =
       shape_.ethernet != 0 ? wire::Encapsulation::ethernet : wire::Encapsulation::udp;
   for (std::uint32_t rank = 0; rank < shape_.world; ++rank) {
-    const auto port = shape_.ethernet != 0 ? std::uint16_t{0}
-                                           : static_cast<std::uint16_t>(17000 + job_ * 16 + rank);
-    add_worker(shape_.crowd != 0 ? random_() % hosts : seats[rank % hosts], port);
+    add_worker(shape_.crowd != 0 ? random_() % hosts : seats[rank % hosts],
+               canary_port(shape_, job_, rank));
   }
 }
 

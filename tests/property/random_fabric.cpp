@@ -2,6 +2,7 @@
 #include "property/random_fabric.h"
 
 #include <algorithm>
+#include <iterator>
 #include <string>
 #include <utility>
 
@@ -23,6 +24,40 @@ wire::Ipv4Address ip(std::uint64_t a, std::uint64_t b, std::uint64_t c, std::uin
 constexpr std::uint64_t spine_base = 100;
 constexpr std::uint64_t root_base = 200;
 
+forwarding::InterfaceAddress6 embedding(const forwarding::InterfaceAddress& address) {
+  return {hosts_prefix.embed(address.address),
+          static_cast<std::uint8_t>(wire::EmbeddingPrefix::length + address.length)};
+}
+
+void turn_to_ipv6(switching::SwitchConfig& config) {
+  config.embedding_prefix = hosts_prefix;
+  if (const auto own = std::exchange(config.bridge_address, std::nullopt)) {
+    config.bridge_address6 = embedding(*own);
+  }
+  for (auto& port : config.ports) {
+    if (const auto own = std::exchange(port.address, std::nullopt)) {
+      port.address6 = embedding(*own);
+    }
+  }
+  for (const auto& [prefix, via, ordinary, reduction] : std::exchange(config.routes, {})) {
+    const auto to = embedding({prefix.network, prefix.length});
+    auto& route = config.routes6.emplace_back();
+    route.prefix = {to.address, to.length};
+    std::ranges::transform(via, std::back_inserter(route.via),
+                           [](const auto& hop) { return hosts_prefix.embed(hop); });
+  }
+}
+
+// What has an address of IPv4 has one that embeds it instead.
+void turn_to_ipv6(FabricSpec& fabric) {
+  for (auto& section : fabric.switches) {
+    turn_to_ipv6(section.config);
+  }
+  for (auto& host : fabric.hosts) {
+    host.dress.prefix = hosts_prefix;
+  }
+}
+
 class Builder {
  public:
   explicit Builder(const Shape& shape)
@@ -43,6 +78,7 @@ class Builder {
     const auto leaves = levels > 1 ? pods * shape_.leaves : 1;
     const auto spines = levels > 1 ? pods * shape_.spines : 0;
     const auto roots = levels > 2 ? shape_.spines * shape_.roots : 0;
+    fabric_.one_segment = shape_.trunks != 0;
     for (std::uint64_t leaf = 1; leaf <= leaves; ++leaf) {
       add_switch("leaf", leaf, 0);
       add_hosts(leaf);
@@ -65,7 +101,12 @@ class Builder {
         join(first_spine_ + spine, first_root_ + spine % shape_.spines * shape_.roots + root);
       }
     }
-    add_routes();
+    if (shape_.trunks == 0) {
+      add_routes();
+    }
+    if (shape_.ipv6 != 0) {
+      turn_to_ipv6(fabric_);
+    }
     set_up_trees(shape_, fabric_);
     set_up_rings(shape_, fabric_);
     set_up_reduction_trees(shape_, fabric_);
@@ -76,6 +117,11 @@ class Builder {
   bool happens(Random& random, std::uint64_t thousandths) { return random() % 1000 < thousandths; }
 
   switching::SwitchConfig& config(std::uint64_t index) { return fabric_.switches[index].config; }
+  std::uint64_t hosts() const {
+    const auto leaves =
+        shape_.levels > 1 ? shape_.leaves * (shape_.levels > 2 ? shape_.pods : 1) : 1;
+    return shape_.hosts * leaves;
+  }
   // The second octet of the addresses of a switch.
   static std::uint64_t octet(const switching::SwitchConfig& config) { return config.id; }
 
@@ -85,8 +131,8 @@ class Builder {
     config.name = kind + std::to_string(number);
     config.id = static_cast<std::uint16_t>(base + number);
     config.address = ip(10, base + number, 255, 1);
-    config.fdb_capacity = 256;
-    config.arp_capacity = 64;
+    config.fdb_capacity = static_cast<std::uint32_t>(std::max<std::uint64_t>(256, 4 * hosts()));
+    config.arp_capacity = static_cast<std::uint32_t>(std::max<std::uint64_t>(64, 2 * hosts()));
     config.classes = classes();
     config.table_seed = random_() | 1;
     config.selection.policies = {static_cast<forwarding::Policy>(shape_.ordinary_policy),
@@ -111,16 +157,24 @@ class Builder {
       canary.hash_seed = random_() | 1;
       config.protocols.emplace<canary::CanaryConfig>(canary);
     }
+    if (shape_.trunks != 0) {
+      join_segment(config, 8);
+    }
     fabric_.switches.push_back(std::move(section));
+  }
+
+  // The bridge of a switch is in the hosts' VLAN, with the switch's own address.
+  void join_segment(switching::SwitchConfig& config, std::uint8_t prefix_bits) {
+    config.bridge_address = forwarding::InterfaceAddress{config.address, prefix_bits};
+    config.bridge_vlan = vlan();
   }
 
   void add_hosts(std::uint64_t leaf) {
     auto& section = fabric_.switches.back();
     const bool bridged = shape_.bridged != 0;
     if (bridged) {
-      section.config.bridge_address = forwarding::InterfaceAddress{ip(10, leaf, 0, 254), 24};
       section.config.address = ip(10, leaf, 0, 254);
-      section.config.bridge_vlan = vlan();
+      join_segment(section.config, shape_.trunks != 0 ? 8 : 24);
     }
     for (std::uint64_t host = 1; host <= shape_.hosts; ++host) {
       const auto name = "h" + std::to_string(host);
@@ -128,16 +182,23 @@ class Builder {
       const auto gateway = bridged ? address : ip(10, leaf, host, 1);
       section.config.ports.push_back(make_port(name, true));
       if (bridged) {
-        section.config.ports.back().vlan.untagged = vlan();
+        section.config.ports.back().vlan = vlan_of_hosts();
       } else {
         section.config.ports.back().address = forwarding::InterfaceAddress{gateway, 24};
       }
       section.devices.push_back(control::TapDevice{section.config.name + name});
       fabric_.hosts.push_back({section.config.name, name, address, gateway});
+      if (shape_.tagged != 0) {
+        fabric_.hosts.back().dress.tag = vlan();
+      }
     }
   }
 
   std::uint16_t vlan() const { return static_cast<std::uint16_t>(shape_.vlan); }
+  forwarding::VlanConfig trunk() const { return {0, {{{vlan(), vlan()}}}}; }
+  forwarding::VlanConfig vlan_of_hosts() const {
+    return shape_.tagged != 0 ? trunk() : forwarding::VlanConfig{vlan(), {}};
+  }
 
   // What PANAMA sends goes first. What has no codepoint, as Canary, Flare and NetReduce send it,
   // has half of the line.
@@ -193,7 +254,11 @@ class Builder {
   void add_end(std::uint64_t here, std::uint64_t there, wire::Ipv4Address address) {
     auto& section = fabric_.switches[here];
     section.config.ports.push_back(make_port(config(there).name, false));
-    section.config.ports.back().address = forwarding::InterfaceAddress{address, 30};
+    if (shape_.trunks != 0) {
+      section.config.ports.back().vlan = trunk();
+    } else {
+      section.config.ports.back().address = forwarding::InterfaceAddress{address, 30};
+    }
     section.devices.push_back(control::InternalLink{config(there).name, section.config.name});
   }
 

@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "property/random_fabric.h"
 #include "property/seats.h"
 #include "protocols/netreduce/engine/config.h"
 #include "wire/roce.h"
@@ -27,7 +28,7 @@ class RingTree {
     ring_.message_packets = static_cast<std::uint16_t>(plan.message_packets);
     ring_.mtu = static_cast<std::uint16_t>(plan.mtu);
     for (const auto host : separate_hosts(shape, job, fabric.hosts.size())) {
-      const auto& address = fabric.hosts[host].address;
+      const auto address = ip_of(fabric.hosts[host].address);
       ring_.members.push_back(address);
       by_leaf_[host / shape.hosts].push_back(address);
       by_pod_[pod_of(host / shape.hosts)].push_back(address);
@@ -81,8 +82,11 @@ class RingTree {
     return pods() * shape_.leaves + pod * shape_.spines + plane_;
   }
   std::size_t root() const { return pods() * (shape_.leaves + shape_.spines) + root_; }
-  wire::Ipv4Address address_of(std::size_t index) const {
-    return fabric_.switches[index].config.address;
+  wire::IpAddress address_of(std::size_t index) const {
+    return ip_of(fabric_.switches[index].config.address);
+  }
+  wire::IpAddress ip_of(wire::Ipv4Address address) const {
+    return shape_.ipv6 != 0 ? hosts_prefix.embed(address) : wire::IpAddress(address);
   }
 
   void give(std::size_t index, netreduce::RingConfig ring) {

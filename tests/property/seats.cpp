@@ -15,6 +15,15 @@ std::vector<std::size_t> separate_hosts(const Shape& shape, std::uint32_t job, s
   return seats;
 }
 
+// Ranks that may share a host have ports of their own; there are 256.
+std::uint16_t canary_port(const Shape& shape, std::uint32_t job, std::uint32_t rank) {
+  if (shape.ethernet != 0) {
+    return 0;
+  }
+  const auto own = shape.world <= 16 ? job * 16 + rank : job;
+  return static_cast<std::uint16_t>(wire::canary_udp_port_first + own);
+}
+
 std::size_t draw_root(const Shape& shape, std::size_t switches, Random& random) {
   const auto at_top = shape.levels == 1   ? 1
                       : shape.levels == 2 ? shape.spines

@@ -13,6 +13,9 @@ namespace tributary::test {
 // has a host of its own. There are fewer ranks than the shape says where there are too few hosts.
 std::vector<std::size_t> separate_hosts(const Shape& shape, std::uint32_t job, std::size_t hosts);
 
+// The UDP port of a rank whose engine needs no host of its own for it; 0 directly over Ethernet.
+std::uint16_t canary_port(const Shape& shape, std::uint32_t job, std::uint32_t rank);
+
 // Draws the root of a tree: mostly a switch of the highest level, as a controller would choose.
 std::size_t draw_root(const Shape& shape, std::size_t switches, Random& random);
 

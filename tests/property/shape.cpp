@@ -215,6 +215,40 @@ void draw_marks(Shape& shape, Dice& dice) {
   }
 }
 
+// Cables between bridges must not make a loop.
+void draw_link(Shape& shape, Dice& dice) {
+  if (shape.bridged != 0) {
+    shape.vlan = dice.any_of(0, 10, 4094);
+  }
+  shape.ipv6 = dice.one_in(4) && shape.ethernet == 0 ? 1 : 0;
+  if (shape.vlan == 0) {
+    return;
+  }
+  shape.tagged = dice.any_of(0, 1);
+  if (shape.levels > 1 && dice.one_in(2)) {
+    shape.trunks = 1;
+    shape.spines = shape.roots = 1;
+  }
+}
+
+// Once in a while a job has a thousand ranks, as far as its engines allow that: a ring has at most
+// 64. It is short, and its cables lose no more than so many ranks can bear in seconds.
+void draw_multitude(Shape& shape, Dice& dice) {
+  if (!dice.one_in(1500) || shape.netreduce != 0) {
+    return;
+  }
+  shape.levels = 3;
+  shape.pods = shape.leaves = 4;
+  shape.spines = shape.roots = shape.trunks != 0 ? 1 : 2;
+  shape.hosts = 63;
+  shape.crowd = 0;
+  shape.world = dice.between(900, 1008);
+  shape.jobs = std::max<std::uint64_t>(shape.panama + shape.flare, 1);
+  shape.collectives = 2;
+  shape.elements = dice.between(1, shape.payload / 2);
+  shape.loss = std::min<std::uint64_t>(shape.loss, 20);
+}
+
 }  // namespace
 
 Shape random_shape(std::uint64_t seed) {
@@ -242,9 +276,8 @@ Shape random_shape(std::uint64_t seed) {
     shape.ring_loss = dice.any_of(0, 100, 2000);
   }
   shape.classes = dice.one_in(4) ? 1 : 0;
-  if (shape.bridged != 0) {
-    shape.vlan = dice.any_of(0, 10, 4094);
-  }
+  draw_link(shape, dice);
+  draw_multitude(shape, dice);
   return shape;
 }
 

@@ -29,7 +29,12 @@ bool is_possible(const Shape& shape) {
   const bool makes_rings = shape.runs >= 1 && shape.ring_window >= 1 &&
                            shape.message_packets >= 1 && std::has_single_bit(shape.mtu) &&
                            shape.mtu >= 256;
-  return fills_blocks && seats_apart && makes_rings && shape.panama_trees >= 1 &&
+  const bool in_vlan = shape.bridged != 0 && shape.vlan != 0;
+  const bool is_tree = shape.spines == 1 && shape.roots == 1;
+  const bool is_linked = (shape.tagged == 0 || in_vlan) &&
+                         (shape.trunks == 0 || (in_vlan && is_tree)) &&
+                         (shape.ipv6 == 0 || shape.ethernet == 0);
+  return is_linked && fills_blocks && seats_apart && makes_rings && shape.panama_trees >= 1 &&
          shape.flare_window >= 1 && shape.world >= 2 && shape.jobs >= 1 &&
          (shape.crowd != 0 || shape.world <= hosts) && hosts >= 1;
 }

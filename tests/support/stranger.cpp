@@ -8,6 +8,7 @@
 #include "protocols/flare/wire.h"
 #include "protocols/netreduce/wire.h"
 #include "protocols/panama/wire.h"
+#include "support/dress.h"
 #include "support/roce_packets.h"
 #include "wire/checksum.h"
 #include "wire/roce.h"
@@ -61,7 +62,7 @@ void send_from_own_address(wire::Ipv4Header& header, std::uint64_t draw) {
   wire::finish_ipv4(header);
 }
 
-void forge_roce(Packet& frame, const engine::Frame& parsed, std::mt19937_64& random) {
+void forge_roce(const engine::Frame& parsed, std::mt19937_64& random) {
   const auto draw = random();
   send_from_own_address(*parsed.ipv4, draw);
   auto& bth = *reinterpret_cast<wire::BthHeader*>(parsed.payload.data());
@@ -71,7 +72,6 @@ void forge_roce(Packet& frame, const engine::Frame& parsed, std::mt19937_64& ran
   if (const auto gradient = wire::parse_roce(parsed.payload); gradient.bth != nullptr) {
     change_gradient(gradient, draw >> 9);
   }
-  reseal_roce(frame);
 }
 
 bool is_panama(const engine::Frame& frame) {
@@ -137,20 +137,8 @@ bool forge_flare(const engine::Frame& parsed, std::mt19937_64& random) {
   return true;
 }
 
-}  // namespace
-
-bool forge(Packet& frame, Receiver receiver, std::mt19937_64& random) {
-  const auto parsed = engine::parse_frame(frame);
-  if (is_roce(parsed)) {
-    forge_roce(frame, parsed, random);
-    return true;
-  }
-  if (is_panama(parsed)) {
-    return receiver == Receiver::fabric && forge_panama(parsed, random);
-  }
-  if (is_flare(parsed)) {
-    return receiver == Receiver::fabric && forge_flare(parsed, random);
-  }
+// Returns false if it is none of Canary's, or damaged.
+bool forge_canary(const engine::Frame& parsed, std::mt19937_64& random) {
   const auto encapsulation =
       parsed.udp != nullptr ? wire::Encapsulation::udp : wire::Encapsulation::ethernet;
   const auto view = wire::parse_canary(parsed.payload, encapsulation);
@@ -178,6 +166,30 @@ bool forge(Packet& frame, Receiver receiver, std::mt19937_64& random) {
   }
   seal(header, view.payload);
   return true;
+}
+
+}  // namespace
+
+bool forge(Packet& frame, Receiver receiver, std::mt19937_64& random) {
+  const auto dress = take_off(frame);
+  const auto parsed = engine::parse_frame(frame);
+  bool is_forged = true;
+  if (is_roce(parsed)) {
+    forge_roce(parsed, random);
+  } else if (is_panama(parsed)) {
+    is_forged = receiver == Receiver::fabric && forge_panama(parsed, random);
+  } else if (is_flare(parsed)) {
+    is_forged = receiver == Receiver::fabric && forge_flare(parsed, random);
+  } else {
+    is_forged = forge_canary(parsed, random);
+  }
+  const bool is_sealed_with_headers = is_roce(parsed);
+  put_on(frame, {std::nullopt, dress.prefix});
+  if (is_sealed_with_headers) {
+    reseal_roce(frame);
+  }
+  put_on(frame, {dress.tag, std::nullopt});
+  return is_forged;
 }
 
 }  // namespace tributary::test

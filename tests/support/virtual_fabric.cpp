@@ -114,19 +114,16 @@ void VirtualFabric::build_hosts() {
     node->switch_index = find_switch(node->spec.switch_name);
     node->port = find_port(node->switch_index, node->spec.port_name);
     auto& neighbour = *switches_[node->switch_index];
-    // A bridge answers under the address of its first bridged port.
-    const auto& ports = neighbour.config.ports;
-    const auto bridged = std::find_if(ports.begin(), ports.end(),
-                                      [](const auto& port) { return !port.address.has_value(); });
-    const bool on_bridge = !ports[node->port].address.has_value();
-    node->gateway_mac = on_bridge ? bridged->mac : ports[node->port].mac;
+    const auto& port = neighbour.config.ports[node->port];
+    node->gateway_mac = port.is_routed() ? port.mac : bridge_mac_of(neighbour.config);
     neighbour.peers[node->port] = {switches_.size() + index, 0, true, true};
     hosts_.push_back(std::move(node));
   }
 }
 
 host::Endpoint VirtualFabric::endpoint(std::size_t host, std::uint16_t udp_port) const {
-  return {hosts_[host]->spec.address, udp_port};
+  const auto& spec = hosts_[host]->spec;
+  return {spec.address, udp_port, spec.dress.prefix};
 }
 
 void VirtualFabric::attach(std::size_t host, std::uint16_t udp_port, Machine& machine,
@@ -377,8 +374,7 @@ void VirtualFabric::switch_burst(SwitchNode& node, PacketList ready) {
   while (auto packet = ready.pop()) {
     const unsigned here = packet->ingress % spec_.cores;
     const auto owner = node.owners.core_of(*packet, here);
-    const auto frame = engine::parse_frame(*packet);
-    count_claimed(node.config, frame);
+    count_claimed(node.config, *packet);
     by_core[owner].push(std::move(packet));
   }
   for (unsigned core = 0; core < spec_.cores; ++core) {
@@ -490,8 +486,13 @@ std::vector<Ledger> VirtualFabric::ledgers() const {
   return all;
 }
 
-void VirtualFabric::count_claimed(const switching::SwitchConfig& config,
-                                  const engine::Frame& frame) {
+void VirtualFabric::count_claimed(const switching::SwitchConfig& config, Packet& packet) {
+  auto frame = engine::parse_frame(packet);
+  PacketPtr plain;
+  if (frame.ipv4 == nullptr && (plain = pool_.clone(packet)) != nullptr) {
+    take_off(*plain);
+    frame = engine::parse_frame(*plain);
+  }
   const auto kinds = protocols::engines();
   for (std::size_t row = 0; row < kinds.size(); ++row) {
     const bool on = config.protocols.of(row).has_value();

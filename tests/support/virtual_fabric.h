@@ -15,6 +15,7 @@
 #include "forwarding/port.h"
 #include "host/machine.h"
 #include "packet/pool.h"
+#include "support/dress.h"
 #include "switch/switch.h"
 
 // A VirtualFabric is a whole fabric in one thread and in virtual time: the real switches, ports and
@@ -30,12 +31,14 @@ struct HostSpec {
   wire::Ipv4Address address;
   wire::Ipv4Address gateway;   // equal to `address`: the port is bridged, peers are on the segment
   std::uint64_t rate_bps = 0;  // at which it sends; 0: as fast as it likes
+  Dress dress{};               // of all that it sends and hears
 };
 
 struct FabricSpec {
   std::vector<control::SwitchSection> switches;  // devices: InternalLink, or anything for a host
   std::vector<HostSpec> hosts;
-  unsigned cores = 1;  // per switch
+  unsigned cores = 1;        // per switch
+  bool one_segment = false;  // the bridges are joined: their hosts reach each other without routers
   Duration cable_delay = std::chrono::microseconds(5);
   // Switches send over each cable at this rate, to the nanosecond, behind the queues of their
   // ports, whose shapers may be a millisecond ahead of the line. 0: they send as fast as these let
@@ -186,7 +189,7 @@ class VirtualFabric {
   void put_on_cable(PacketPtr frame, std::size_t node, PortIndex port, Duration delay);
   void deliver(Flight flight);
   void note(const Flight& flight);
-  void count_claimed(const switching::SwitchConfig& config, const engine::Frame& frame);
+  void count_claimed(const switching::SwitchConfig& config, Packet& packet);
   void switch_burst(SwitchNode& node, PacketList ready);
   void absorb_output(SwitchNode& node, unsigned core, switching::Output& output);
   void receive_on(SwitchNode& node, unsigned core, PacketList packets);
@@ -195,9 +198,12 @@ class VirtualFabric {
   void send(HostNode& node, const host::Datagram& datagram, const Machine& machine,
             std::uint16_t udp_port);
   wire::MacAddress next_hop(const HostNode& node, wire::Ipv4Address destination) const;
+  wire::MacAddress next_hop_on_bridge(const HostNode& node, wire::Ipv4Address destination) const;
   void deliver_to_host(HostNode& node, Packet& frame);
   void hand_over(Machine& machine, const host::Arrival& arrival) const;
   void answer_arp(const HostNode& node, wire::MutableCursor cursor);
+  void answer_solicitation(const HostNode& node, Packet& frame);
+  void answer(const HostNode& node, PacketPtr frame);
   PacketPtr allocate();
 
   FabricSpec spec_;

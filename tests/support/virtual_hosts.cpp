@@ -8,6 +8,7 @@
 #include "protocols/canary/wire.h"
 #include "protocols/flare/wire.h"
 #include "protocols/panama/wire.h"
+#include "support/frames6.h"
 #include "support/virtual_nodes.h"
 #include "wire/arp.h"
 #include "wire/checksum.h"
@@ -40,6 +41,11 @@ std::uint8_t tos_to_group(const host::Datagram& datagram) {
   return datagram.destination.port == wire::flare_udp_port
              ? std::uint8_t{0}
              : std::uint8_t{wire::panama_dscp << 2 | wire::ecn::ect0};
+}
+
+bool is_in_vlan_of(const Dress& came, const Dress& own) {
+  return came.tag.has_value() == own.tag.has_value() &&
+         wire::vid_of(came.tag.value_or(0)) == wire::vid_of(own.tag.value_or(0));
 }
 
 }  // namespace
@@ -97,7 +103,7 @@ Time VirtualFabric::due_of(const HostNode& node) const {
   return due;
 }
 
-// On a bridge the hosts know each other and the switch (static ARP); else all goes to the router.
+// On a bridge the hosts know each other and the switches (static ARP); else all goes to the router.
 wire::MacAddress VirtualFabric::next_hop(const HostNode& node,
                                          wire::Ipv4Address destination) const {
   if (destination.is_multicast()) {
@@ -106,11 +112,23 @@ wire::MacAddress VirtualFabric::next_hop(const HostNode& node,
   if (destination == node.spec.address) {
     return node.mac;
   }
-  if (node.spec.gateway == node.spec.address) {
-    for (const auto& peer : hosts_) {
-      if (peer->switch_index == node.switch_index && peer->spec.address == destination) {
-        return peer->mac;
-      }
+  return node.spec.gateway == node.spec.address ? next_hop_on_bridge(node, destination)
+                                                : node.gateway_mac;
+}
+
+wire::MacAddress VirtualFabric::next_hop_on_bridge(const HostNode& node,
+                                                   wire::Ipv4Address destination) const {
+  const auto is_near = [&](std::size_t switch_index) {
+    return spec_.one_segment || switch_index == node.switch_index;
+  };
+  for (const auto& peer : hosts_) {
+    if (is_near(peer->switch_index) && peer->spec.address == destination) {
+      return peer->mac;
+    }
+  }
+  for (const auto& bridge : switches_) {
+    if (is_near(bridge->index) && bridge->config.address == destination) {
+      return bridge_mac_of(bridge->config);
     }
   }
   return node.gateway_mac;
@@ -146,6 +164,7 @@ void VirtualFabric::send(HostNode& node, const host::Datagram& datagram, const M
   append(*frame, datagram.header());
   append(*frame, datagram.payload);
   append(*frame, datagram.trailer());
+  put_on(*frame, node.spec.dress);
   // A datagram for the host itself never leaves it.
   if (datagram.destination.address == node.spec.address &&
       machine.job().encapsulation == wire::Encapsulation::udp) {
@@ -181,8 +200,8 @@ void VirtualFabric::answer_arp(const HostNode& node, wire::MutableCursor cursor)
       request->target_address != node.spec.address) {
     return;
   }
-  auto answer = allocate();
-  append(*answer,
+  auto found = allocate();
+  append(*found,
          wire::EthernetHeader{request->sender_mac, node.mac, wire::be16{wire::ethertype::arp}});
   wire::ArpHeader arp;
   arp.operation = wire::ArpHeader::reply;
@@ -190,8 +209,30 @@ void VirtualFabric::answer_arp(const HostNode& node, wire::MutableCursor cursor)
   arp.sender_address = node.spec.address;
   arp.target_mac = request->sender_mac;
   arp.target_address = request->sender_address;
-  append(*answer, arp);
-  launch(std::move(answer), node.switch_index, node.port);
+  append(*found, arp);
+  answer(node, std::move(found));
+}
+
+void VirtualFabric::answer_solicitation(const HostNode& node, Packet& frame) {
+  wire::MutableCursor cursor(frame.bytes());
+  const auto* ethernet = cursor.take<wire::EthernetHeader>();
+  const auto* ip = cursor.take<wire::Ipv6Header>();
+  const bool is_whole = ip != nullptr && ip->payload_length.value() <= cursor.rest().size() &&
+                        ip->next_header == wire::ipv6_next::icmp;
+  const auto* asked = cursor.take<wire::NeighbourMessage>();
+  const auto own = node.spec.dress.prefix->embed(node.spec.address);
+  if (!is_whole || asked == nullptr ||
+      asked->icmp.type != wire::Icmp6Header::neighbour_solicitation ||
+      wire::IpAddress(asked->target) != own || !has_right_icmp6_checksum(frame)) {
+    return;
+  }
+  answer(node,
+         make_advertisement(pool_, {node.mac, ethernet->source, own, wire::IpAddress(ip->source)}));
+}
+
+void VirtualFabric::answer(const HostNode& node, PacketPtr frame) {
+  put_on(*frame, node.spec.dress);
+  launch(std::move(frame), node.switch_index, node.port);
 }
 
 void VirtualFabric::hand_over(Machine& machine, const host::Arrival& arrival) const {
@@ -200,19 +241,25 @@ void VirtualFabric::hand_over(Machine& machine, const host::Arrival& arrival) co
 }
 
 void VirtualFabric::deliver_to_host(HostNode& node, Packet& frame) {
+  const auto dress = take_off(frame);
+  const auto& own = node.spec.dress;
   wire::MutableCursor cursor(frame.bytes());
   const auto* ethernet = cursor.take<wire::EthernetHeader>();
-  if (ethernet == nullptr) {
+  if (ethernet == nullptr || !is_in_vlan_of(dress, own)) {
     return;
   }
-  if (ethernet->type.value() == wire::ethertype::arp) {
+  const auto type = ethernet->type.value();
+  if (type == wire::ethertype::arp && !own.prefix) {
     return answer_arp(node, cursor);
+  }
+  if (type == wire::ethertype::ipv6 && own.prefix) {
+    return answer_solicitation(node, frame);
   }
   const bool multicast = ethernet->destination.is_group();
   if ((ethernet->destination != node.mac && !multicast) || node.deaf_until > now_) {
     return;
   }
-  if (ethernet->type.value() == wire::ethertype::canary) {
+  if (type == wire::ethertype::canary) {
     for (auto& socket : node.sockets) {
       if (socket.machine->job().encapsulation == wire::Encapsulation::ethernet) {
         hand_over(*socket.machine, {cursor.rest()});
@@ -222,7 +269,7 @@ void VirtualFabric::deliver_to_host(HostNode& node, Packet& frame) {
   }
   const auto* ip = cursor.take<wire::Ipv4Header>();
   const auto* udp = cursor.take<wire::UdpHeader>();
-  if (udp == nullptr || ethernet->type.value() != wire::ethertype::ipv4 ||
+  if (udp == nullptr || type != wire::ethertype::ipv4 || dress.prefix != own.prefix ||
       (ip->destination != node.spec.address && !(multicast && ip->destination.is_multicast())) ||
       wire::internet_checksum(std::as_bytes(std::span(ip, 1))) != 0 ||
       udp->length.value() < sizeof *udp ||
@@ -234,7 +281,7 @@ void VirtualFabric::deliver_to_host(HostNode& node, Packet& frame) {
         socket.machine->job().encapsulation == wire::Encapsulation::udp) {
       hand_over(*socket.machine, {cursor.rest().first(udp->length.value() - sizeof *udp),
                                   static_cast<std::uint8_t>(ip->tos & wire::ecn::mask),
-                                  {ip->source, udp->source_port.value()}});
+                                  {ip->source, udp->source_port.value(), dress.prefix}});
     }
   }
 }

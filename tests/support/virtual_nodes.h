@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 
 #include "support/virtual_fabric.h"
@@ -34,6 +35,12 @@ class Stopwatch {
   std::chrono::nanoseconds* sum_;
   Clock::time_point begin_{};
 };
+
+// A bridge answers under the address of its first bridged port.
+inline wire::MacAddress bridge_mac_of(const switching::SwitchConfig& config) {
+  return std::ranges::find_if(config.ports, [](const auto& port) { return !port.is_routed(); })
+      ->mac;
+}
 
 struct VirtualFabric::SwitchNode {
   std::size_t index = 0;
