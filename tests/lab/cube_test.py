@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Hosts with several interfaces: BCube and mesh, by the hosts and through switches, and interfaces that fail."""
 
+import os
+import random
 import re
 import unittest
 
@@ -11,6 +13,7 @@ ALGORITHMS = ("bcube", "mesh", "bcube-switches", "mesh-switches")
 ONCE = ("-n", "1", "-w", "0")
 # Shaped as slowly as in the benchmarks, tests would wait for the links alone.
 FAST = ("--rate", "none")
+SEEDS = int(os.environ.get("TRIBUTARY_CUBE_SEEDS", "2"))
 LOSS = ("--set", "switch.port.impair_in.loss=0.01", "--set", "switch.port.impair_in.seed={n}")
 
 
@@ -116,6 +119,48 @@ class Loss(unittest.TestCase):
                 with self.subTest(algorithm=algorithm):
                     document = lab.reduce("--algorithm", algorithm, *BOTH, "-b", "256K", "-e", "1M", "-n", "2")
                     self.assertEqual(support.wrong(document), 0)
+
+
+class ThroughSwitches(unittest.TestCase):
+    """What cube_property draws for the hosts: calls over random cables, with late ranks, until an interface fails."""
+
+    def test_sums_are_exact_until_an_interface_fails(self):
+        for seed in range(1, SEEDS + 1):
+            for algorithm in ("bcube-switches", "mesh-switches"):
+                with self.subTest(algorithm=algorithm, seed=seed):
+                    self.run_one(algorithm, random.Random(f"{algorithm} {seed}"))
+
+    def run_one(self, algorithm: str, draw: random.Random) -> None:
+        faults = [f"switch.port.impair_in.{fault}={draw.choice((0, 0.001, 0.01))}"
+                  for fault in ("loss", "duplicate", "reorder")]
+        faults.append("switch.port.impair_in.seed={n}")
+        options = (word for fault in faults for word in ("--set", fault))
+        with support.Lab("bcube-2-2", *FAST, *options, name=f"cube-drawn-{algorithm}") as lab:
+            for _ in range(2):
+                self.reduce(lab, algorithm, draw)
+            self.fail_amidst(lab, algorithm, draw.randrange(4))
+
+    def reduce(self, lab: support.Lab, algorithm: str, draw: random.Random) -> None:
+        counts = ",".join(str(draw.randrange(32769, 200000)) for _ in range(2))
+        late = {"delay": f"h{draw.randrange(4)}={draw.randrange(1, 3)}"} if draw.random() < 0.5 else {}
+        types = ",".join(draw.sample(("f32", "i64", "bf16", "i8"), 2))
+        document = lab.reduce("--algorithm", algorithm, *BOTH, "-d", types, "--counts", counts, *ONCE, **late)
+        self.assertEqual(support.wrong(document), 0)
+        self.assertEqual({row["algorithm"] for row in document["rows"]}, {algorithm})
+
+    def fail_amidst(self, lab: support.Lab, algorithm: str, rank: int) -> None:
+        """Barriers between the calls go over the other interface, by the ring, which hears of no carrier."""
+        before = sum(row["received_packets_total"] for row in lab.rows("counters"))
+        bench = lab.bench("--algorithm", algorithm, *BOTH, "-b", "1M", "-e", "1M", "-n", "1000000", "-c", "0",
+                          deadline_s=None, stall_timeout_s=10)
+        support.until(lambda: sum(row["received_packets_total"] for row in lab.rows("counters")) > before + 5000,
+                      what="a reduction")
+        lab.tool("link", f"h{rank}e1", "down")
+        self.assertNotIn(bench.end(), (0, 124), bench.said)
+        self.assertIn(f"h{rank}: tributary-bench: rank {rank} over eth1 (10.1.{rank}.2): the interface is down",
+                      bench.said)
+        ended = {line.split(":")[0] for line in bench.said.splitlines() if ": tributary-bench: " in line}
+        self.assertEqual(ended, {"h0", "h1", "h2", "h3"}, bench.said)
 
 
 if __name__ == "__main__":
