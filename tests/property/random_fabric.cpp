@@ -274,9 +274,8 @@ class Builder {
   }
   void default_route(std::uint64_t from, const std::vector<std::uint64_t>& ups) {
     std::vector<wire::Ipv4Address> hops;
-    for (const auto up : ups) {
-      hops.push_back(via(from, up));
-    }
+    std::ranges::transform(ups, std::back_inserter(hops),
+                           [&](std::uint64_t up) { return via(from, up); });
     if (!hops.empty()) {
       config(from).routes.push_back({{ip(0, 0, 0, 0), 0}, hops});
     }
