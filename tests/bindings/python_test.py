@@ -631,8 +631,8 @@ def gradient_hook() -> None:
         averaged = factored(None, bucket).wait().values
         exact = numpy.arange(count) * (comm.size + 1) / 2
         assert abs(averaged - exact).max() < 0.002 * exact.max(), abs(averaged - exact).max()
-        # The bounds are one word for each 512 elements of a layer or a factor.
-        assert comm.statistics("sketch_bytes") - before == 2 * (30 + 2 * (30 + 40) + 29 + 6)
+        # The bounds are one word for each 512 elements of a layer or a factor, and four say whose layers these are.
+        assert comm.statistics("sketch_bytes") - before == 2 * (30 + 2 * (30 + 40) + 29 + 6 + 4)
         # On a grid no layer shows in another one, by its units or by what is not finite.
         shapes = (20, 3, 3), (16,), (500,)
         for bits in (4, 8, 16):
@@ -644,7 +644,7 @@ def gradient_hook() -> None:
             numpy.testing.assert_allclose(averaged[:180], 0.001, atol=0.0011 / levels * comm.size)
             numpy.testing.assert_allclose(averaged[180:196], 100, atol=110 / levels * comm.size)
             assert numpy.isnan(averaged[196:]).all()
-            assert comm.statistics("sketch_bytes") - before == 696 * bits // 8 + 3 * 2, "nothing fills gaps"
+            assert comm.statistics("sketch_bytes") - before == 696 * bits // 8 + (3 + 4) * 2, "nothing fills gaps"
         # Two buckets do not draw the same numbers.
         drawing = tributary.hooks.sketch_hook(comm, Averaged, bits=8, feedback=False)
         first, second = (drawing(None, Bucket(gradient(comm.rank), (address,))).wait().values for address in (1, 2))
