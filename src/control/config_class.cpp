@@ -207,8 +207,19 @@ void check_lossless(const SwitchDraft& draft, Diagnostics& diagnostics) {
 
 // The neighbour stops frames by the priority of their tags.
 void check_priorities(const SwitchDraft& draft, Diagnostics& diagnostics) {
-  const auto& classes = draft.config.classes;
+  const auto& [ports, classes] = std::tie(draft.config.ports, draft.config.classes);
+  const bool any_stopped = std::any_of(ports.begin(), ports.end(), [](const auto& port) {
+    return has_pfc(port) && port.trusts_tags;
+  });
   for (std::size_t row = 0; row < classes.size(); ++row) {
+    if (any_stopped && classes[row].pfc_priority && classes[row].takes_the_rest()) {
+      diagnostics.error(position_of(*draft.classes[row], "pfc_priority"),
+                        "a lossless class takes the rest, beside ports that go by the priority of "
+                        "tags",
+                        "write pcp = \"" + std::to_string(*classes[row].pfc_priority) +
+                            "\", and a class for the rest: neighbours stop frames by the priority "
+                            "of their tags");
+    }
     const auto& [pcp, priority] = std::tie(classes[row].pcp, classes[row].pfc_priority);
     if (pcp && priority && pcp->bits != 1u << *priority) {
       diagnostics.error(position_of(*draft.classes[row], "pcp"),
