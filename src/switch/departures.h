@@ -56,10 +56,15 @@ class Departures {
     const auto& frame = departure.frame;
     if (frame.ethernet == nullptr) {
       outlet_.drop(std::move(packet), DropReason::truncated, account);
-    } else if (frame.ipv4 == nullptr && departure.path && !comes_from_apart(*packet) &&
-               is_raw_to_switch(*packet, frame, now)) {
+      return;
+    }
+    const bool bridged = is_bridged(*packet, frame, now);
+    // A group means whichever switch is next. What another switch has sent to a station's address
+    // stays on the bridge: it has no TTL, and might go to and fro between the two for ever.
+    const bool to_switch = frame.ethernet->destination.is_group() || !bridged;
+    if (frame.ipv4 == nullptr && departure.path && to_switch && !comes_from_apart(*packet)) {
       router_.forward_raw(std::move(packet), *departure.path, account, now);
-    } else if (is_bridged(*packet, frame, now)) {
+    } else if (bridged) {
       bridge(departure, account, now);
     } else if (!packet->over_ipv6 && (frame.ipv4 != nullptr || departure.path) &&
                comes_from_apart(*packet)) {
@@ -145,12 +150,6 @@ class Departures {
   bool comes_from_apart(const Packet& packet) const {
     return packet.ingress < interfaces_.count() &&
            !interfaces_.address(interfaces_.interface_of(packet)).has_value();
-  }
-  // A group means whichever switch is next. What another switch has sent to a station's address
-  // stays on the bridge: it has no TTL, and might go to and fro between the two for ever.
-  [[gnu::noinline]] bool is_raw_to_switch(const Packet& packet, const engine::Frame& frame,
-                                          Time now) const {
-    return frame.ethernet->destination.is_group() || !is_bridged(packet, frame, now);
   }
   // A frame that came in by the bridge for another host's MAC address stays on the bridge.
   bool is_bridged(const Packet& packet, const engine::Frame& frame, Time now) const {
