@@ -265,6 +265,7 @@ TEST_F(HomePortTest, ABurstFromTheDeviceBelongsToThePoolOfItsCore) {
     device_.arriving.push_back(frame());
     device_.arriving.back()->noted = 1;
     device_.arriving.back()->vlan = 10;
+    device_.arriving.back()->marking = 67;
   }
   place_.port = 7;
   PacketList ready;
@@ -277,6 +278,7 @@ TEST_F(HomePortTest, ABurstFromTheDeviceBelongsToThePoolOfItsCore) {
     EXPECT_EQ(packet->egress, no_port);
     EXPECT_EQ(packet->noted, 0);
     EXPECT_EQ(packet->vlan, 0);
+    EXPECT_EQ(packet->marking, 0);
     EXPECT_EQ(packet->length, 1000u);
     EXPECT_EQ(packet->pool, &other);
     packet->pool = &pool_;

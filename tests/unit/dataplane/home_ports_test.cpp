@@ -141,12 +141,14 @@ TEST_F(HomePortsTest, AFrameThatCrossedALinkArrivesAtTheSwitchOfTheFarEnd) {
   auto packet = frame();
   packet->egress = 1;
   packet->vlan = 10;
+  packet->marking = 67;
   PacketList ready;
   ports.find(down)->arrive(std::move(packet), now, ready);
   ASSERT_EQ(ready.size(), 1u);
   EXPECT_EQ(ready.front()->ingress, 0);
   EXPECT_EQ(ready.front()->egress, no_port);
   EXPECT_EQ(ready.front()->vlan, 0);
+  EXPECT_EQ(ready.front()->marking, 0);
 }
 
 TEST_F(HomePortsTest, ADelayedArrivalMakesThePortDueWhenItsTimeHasCome) {
