@@ -152,7 +152,7 @@ class ThroughSwitches(unittest.TestCase):
         """Barriers between the calls go over the other interface, by the ring, which hears of no carrier."""
         before = sum(row["received_packets_total"] for row in lab.rows("counters"))
         bench = lab.bench("--algorithm", algorithm, *BOTH, "-b", "1M", "-e", "1M", "-n", "1000000", "-c", "0",
-                          deadline_s=None, stall_timeout_s=10)
+                          deadline_s=None, stall_timeout_s=30)
         support.until(lambda: sum(row["received_packets_total"] for row in lab.rows("counters")) > before + 5000,
                       what="a reduction")
         lab.tool("link", f"h{rank}e1", "down")
