@@ -64,10 +64,11 @@ std::size_t elements_bytes(const Header& header) {
 }
 
 // `bytes` is everything behind the UDP header, `payload_bytes` says how much of that is payload by
-// a header that is well formed; the view's `error` tells what is wrong with it.
-template <class View>
-View parse_sealed(MutableBytes bytes, bool (*is_well_formed)(const HeaderOf<View>& header),
-                  std::size_t (*payload_bytes)(const HeaderOf<View>& header) = elements_bytes) {
+// a header that is well formed; the view's `error` tells what is wrong with it. What a protocol
+// checks is a parameter of the template, to be inlined here.
+template <class View, bool (*is_well_formed)(const HeaderOf<View>& header),
+          std::size_t (*payload_bytes)(const HeaderOf<View>& header) = elements_bytes>
+View parse_sealed(MutableBytes bytes) {
   MutableCursor cursor(bytes);
   View view;
   auto* header = cursor.take<HeaderOf<View>>();

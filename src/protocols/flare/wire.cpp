@@ -26,7 +26,7 @@ bool is_well_formed(const FlareHeader& header) {
 }  // namespace
 
 FlareView parse_flare(MutableBytes bytes) {
-  return parse_sealed<FlareView>(bytes, is_well_formed);
+  return parse_sealed<FlareView, is_well_formed>(bytes);
 }
 
 }  // namespace tributary::wire
