@@ -123,10 +123,6 @@ struct PanamaView {
 // Returns whether the mask has as many ranks as the packet has contributions, all of them the
 // job's. `payload` is elements and mask.
 bool is_sound_mask(const PanamaHeader& header, Bytes payload);
-// Returns the same of a packet that may have no mask, and is sound then.
-inline bool has_sound_mask(const PanamaHeader& header, Bytes payload) {
-  return !header.has_mask() || is_sound_mask(header, payload);
-}
 
 // Checks every field, both CRCs and the mask. `bytes` is everything behind the UDP header.
 PanamaView parse_panama(MutableBytes bytes);

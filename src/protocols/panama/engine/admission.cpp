@@ -20,7 +20,16 @@ bool is_overcount(const Incoming& in, unsigned others) {
 
 // Returns whether some rank would be in the sum twice.
 bool is_overlap(const Incoming& in, const Row& row, const wire::RankMask& leaving = {}) {
-  return in.tree.is_partial() && in.tree.present.overlap(in.tree.slot_of(row), in.mask(), leaving);
+  return in.tree.present.overlap(in.tree.slot_of(row), in.mask(), leaving);
+}
+
+// The lane leaves the mask unchecked. Most trees have none, so this is not to be inlined where
+// their packets pass.
+[[gnu::noinline]] std::optional<DropReason> refusal_by_mask(const Incoming& in, const Row& row) {
+  if (!wire::is_sound_mask(in.header, in.payload())) {
+    return drop::malformed;
+  }
+  return is_overlap(in, row) ? std::optional(drop::overlap) : std::nullopt;
 }
 
 }  // namespace
@@ -34,19 +43,12 @@ std::optional<DropReason> refusal(const Incoming& in, const Place& at) {
   if (is_overcount(in, at.joins ? at.row.header.contributions.value() : 0)) {
     return drop::overcount;
   }
-  if (at.joins && is_overlap(in, at.row)) {
-    return drop::overlap;
-  }
   const bool slot_taken =
       !at.joins && at.row.state == Row::State::gathering && !tree.is_left(at.row);
   if (slot_taken || !is_in_span(tree, at.position) || !has_room(in)) {
     return drop::over_cap;
   }
-  return std::nullopt;
-}
-
-bool is_in_span(const Tree& tree, std::uint64_t position) {
-  return position < tree.expected + tree.span();
+  return at.joins && tree.is_partial() ? refusal_by_mask(in, at.row) : std::nullopt;
 }
 
 bool is_stuck(const Incoming& in, std::uint64_t position, Time now) {

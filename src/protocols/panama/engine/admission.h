@@ -15,7 +15,9 @@ namespace tributary::panama {
 std::optional<DropReason> refusal(const Incoming& in, const Place& at);
 
 // Returns whether the position is no further on than anything may wait.
-bool is_in_span(const Tree& tree, std::uint64_t position);
+inline bool is_in_span(const Tree& tree, std::uint64_t position) {
+  return position < tree.expected + tree.span();
+}
 
 // Returns whether the tree is stuck: what waits may keep out what it waits for, the lowest VIDs of
 // some the others' higher ones. That can happen where senders obey a grant that is not known here

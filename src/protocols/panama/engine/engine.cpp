@@ -29,7 +29,7 @@ std::optional<DropReason> refusal(const engine::Arrival& arrival, const wire::Pa
   }
   const auto& header = *view.header;
   const bool has_its_mask =
-      header.kind == wire::PanamaKind::inquiry || header.has_mask() == tree->is_partial();
+      header.has_mask() == tree->is_partial() || header.kind == wire::PanamaKind::inquiry;
   if (header.workers.value() != tree->config().workers || !has_its_mask) {
     return drop::mismatch;
   }

@@ -81,9 +81,9 @@ Row* row_to_join(const engine::Arrival& arrival, Tree& tree) {
   const auto child = tree.child_of(ingress);
   const auto contributions = header.contributions.value();
   if (child == Tree::no_child || row.has(child) || contributions == 0 ||
-      contributions > header.workers.value() || payload.size() != header.payload_bytes() ||
+      contributions > header.workers.value() || payload.size() != tree.payload_bytes(header) ||
       !is_addressed_to(frame, tree.config()) || !tree.may_come(ingress, frame.ipv4->source) ||
-      !wire::is_intact(header, payload) || !wire::has_sound_mask(header, payload)) {
+      !wire::is_intact(header, payload)) {
     return nullptr;
   }
   return &row;

@@ -16,9 +16,9 @@ Tree* locate(const TreeTable& trees, const engine::Frame& frame);
 void prefetch_elements(Tree* tree, const engine::Frame& frame);
 
 // Returns the row that gathers, and that the packet is a sound contribution to, which its child has
-// not made yet; only whether it fits is to be seen. Most packets have one, and repeat what its
-// first one said, which was checked: only what is particular to this one is checked here. Returns
-// null if it may be whatever else.
+// not made yet; only its mask, if it has one, and whether it fits are to be seen. Most packets have
+// such a row, and repeat what its first one said, which was checked: only what is particular to
+// this one is checked here. Returns null if it may be whatever else.
 Row* row_to_join(const engine::Arrival& arrival, Tree& tree);
 
 // Returns whether `next` says the same of its row as the header that the row got from its first

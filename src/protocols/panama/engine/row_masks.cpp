@@ -33,8 +33,8 @@ void RowMasks::remove(std::size_t row, const wire::RankMask& mask) {
   }
 }
 
-void RowMasks::write(std::size_t row, wire::MutableBytes to) const {
-  std::memcpy(to.data(), of(row), to.size());
+void RowMasks::write(std::size_t row, wire::MutableBytes payload) const {
+  std::memcpy(payload.last(bytes_each()).data(), of(row), bytes_each());
 }
 
 }  // namespace tributary::panama

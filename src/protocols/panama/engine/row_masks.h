@@ -10,8 +10,8 @@
 namespace tributary::panama {
 
 // Knows which ranks are in the sum of each row of a tree in which some may be missing: the masks of
-// its contributions, put together. Other trees have no rows here. Their packets pass by what uses
-// this, so it is not to be inlined there.
+// its contributions, put together. In other trees masks are of no ranks and take no memory. Their
+// packets pass by what uses this, so it is not to be inlined there.
 class RowMasks {
  public:
   RowMasks(std::size_t rows, std::uint32_t ranks)
@@ -25,8 +25,10 @@ class RowMasks {
   [[gnu::noinline]] void add(std::size_t row, const wire::RankMask& mask);
   // Takes ranks out that are in the sum.
   [[gnu::noinline]] void remove(std::size_t row, const wire::RankMask& mask);
-  // Writes the mask into the sum's packet, where it has as many bytes.
-  [[gnu::noinline]] void write(std::size_t row, wire::MutableBytes to) const;
+  // Writes the mask at the end of what a sum's packet has.
+  [[gnu::noinline]] void write(std::size_t row, wire::MutableBytes payload) const;
+
+  std::size_t bytes_each() const { return words_ * sizeof(std::uint64_t); }
 
  private:
   std::uint64_t* of(std::size_t row) { return all_.data() + row * words_; }

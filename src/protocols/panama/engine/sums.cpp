@@ -66,9 +66,9 @@ void PanamaEngine::pass_on(const Cause& cause, Row& row, PacketPtr sum) {
   sum->ingress = cause.port;
   sum->over_ipv6 = tree.over_ipv6;
   // Only elements and mask are left of the packet, to stand behind other headers.
-  sum->narrow_to(sizeof(Headers), row.header.payload_bytes());
+  sum->narrow_to(sizeof(Headers), tree.payload_bytes(row.header));
   if (tree.is_partial()) {
-    tree.present.write(tree.slot_of(row), sum->bytes().last(row.header.mask_bytes()));
+    tree.present.write(tree.slot_of(row), sum->bytes());
   }
   const auto cap =
       std::min<std::uint32_t>(row.header.wnd_cap.value(), memory_.cap(tree.grant, tree.top));

@@ -31,7 +31,7 @@ Tree::Tree(const TreeConfig& config, const engine::SwitchIdentity& self,
       held(config.children.size()),
       highest(config.children.size()),
       repeated(config.children.size()),
-      present(config.is_partial() ? rows_of(config, packet_memory) : 0, config.workers),
+      present(rows_of(config, packet_memory), config.is_partial() ? config.workers : 0),
       config_(config),
       headers_(headers_of(config, self)),
       needed_(needed_of(config)),
@@ -47,7 +47,7 @@ Tree::Tree(const TreeConfig& config, const engine::SwitchIdentity& self,
 Headers Tree::headers_for(const Row& row, const wire::PanamaHeader& header) const {
   auto headers = headers_;
   headers.panama = header;
-  address(headers, row.congested, header.payload_bytes());
+  address(headers, row.congested, payload_bytes(header));
   return headers;
 }
 

@@ -45,6 +45,10 @@ class Tree : public engine::TreePorts {
   const Headers& headers() const { return headers_; }
   // Returns the headers in front of the elements of a row, or of what is to be said of it.
   Headers headers_for(const Row& row, const wire::PanamaHeader& header) const;
+  // Returns how much is behind the header of a sum of this tree, or of what adds to one.
+  std::size_t payload_bytes(const wire::PanamaHeader& header) const {
+    return header.elements_bytes() + present.bytes_each();
+  }
   bool is_root() const { return !config_.parent; }
   bool is_partial() const { return config_.is_partial(); }
   // What a sum was made of stays until its result comes: with more of it, another one follows.
