@@ -88,11 +88,13 @@ class Rounds {
   // waited_us() is the least that a rank which was in the sums of the round before waited for them:
   // others may have waited for that rank. 0: there were none.
   std::uint32_t waited_us() const;
-  // regroups() tells whether colayers are formed in this round. They count from the first iteration
-  // on that, as far as this round knows, no rank has entered: with BSP for all ranks at once.
+  // regroups() tells whether colayers are formed in this round, and colayers_from() from which
+  // iteration on they count. With BSP that is the first that, as far as this round knows, no rank
+  // has entered. Otherwise it is the one that a rank enters next: before a slow rank came to that
+  // which nobody has entered, it would have formed others.
   bool regroups() const { return regroups_; }
   bool is_together() const { return rule_.together; }
-  std::uint64_t next_iteration() const { return latest_; }
+  std::uint64_t colayers_from() const { return rule_.together ? latest_ : 0; }
   // giver() is the rank that gives its parameters, if any does; takes() tells whether this rank
   // takes them.
   std::optional<std::uint32_t> giver() const { return giver_; }

@@ -71,7 +71,7 @@ Result<void> GradientExchange::State::form_colayers() {
   }
   auto groups = host::groups_of(ready_ns, sizes, sum_times_.cost());
   lock.lock();
-  regroupings_ += colayers_.form(std::move(groups), rounds_.next_iteration()) ? 1 : 0;
+  regroupings_ += colayers_.form(std::move(groups), rounds_.colayers_from()) ? 1 : 0;
   return {};
 }
 

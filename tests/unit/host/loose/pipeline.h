@@ -148,7 +148,7 @@ class Pipeline {
     }
     const auto groups = groups_of(latest, model_.elements, times_.cost());
     for (auto& rank : ranks_) {
-      rank.colayers.form(groups, rank.rounds.next_iteration());
+      rank.colayers.form(groups, rank.rounds.colayers_from());
     }
   }
   void add_up() {

@@ -70,7 +70,7 @@ TEST(Rounds, ColayersAreFormedInTheSameRoundOnAllRanks) {
   const auto round = [&] {
     world.round();
     EXPECT_EQ(world[0].regroups(), world[1].regroups());
-    formed += world[0].regroups() ? std::to_string(world[0].next_iteration()) + " " : "- ";
+    formed += world[0].regroups() ? std::to_string(world[0].colayers_from()) + " " : "- ";
   };
   for (std::uint64_t iteration = 0; iteration < 5; ++iteration) {
     world.enter(0, iteration);

@@ -77,33 +77,6 @@ TEST_P(Exchanges, SumsAreTheSameWhateverColayersRanksForm) {
   });
 }
 
-// By itself, rank 0 would offer both layers together: it has them at the same time.
-TEST(Exchange, BspRanksFormTheSameColayers) {
-  const std::vector<std::size_t> large = {300'000, 300'000};
-  const auto port = next_ports();
-  std::vector<std::uint64_t> colayers(2);
-  run_ranks(2, [&, port](std::uint32_t rank) {
-    auto communicator = Communicator::create(options_on_loopback(rank, 2, port));
-    ASSERT_TRUE(communicator) << communicator.error().message;
-    auto options = options_of(Synchrony::bsp);
-    options.regroup = 4;
-    auto exchange = GradientExchange::over(
-        *communicator, large, {}, [](const LayerSum&) {}, options);
-    ASSERT_TRUE(exchange) << exchange.error().message;
-    for (int i = 0; i < 5; ++i) {
-      ASSERT_TRUE(exchange->enter());
-      for (const std::size_t layer : {1u, 0u}) {
-        std::this_thread::sleep_for(rank == 0 ? 0ms : 50ms);
-        ASSERT_TRUE(exchange->offer(layer, std::vector<float>(large[layer], 1)));
-      }
-      ASSERT_TRUE(exchange->finish());
-    }
-    colayers[rank] = exchange->statistics()["colayers"];
-    ASSERT_TRUE(exchange->close());
-  });
-  EXPECT_EQ(colayers, std::vector(2, colayers[0]));
-}
-
 // The fast rank stops where it has to wait for the slow one, which has not begun.
 TEST(Exchange, SspWaitsForWhoIsTooFarBehind) {
   std::atomic<int> finished = 0;
