@@ -86,8 +86,11 @@ def optimizer_of(model: nn.Module, options) -> torch.optim.Optimizer:
 
 
 def rate_factor(options, step: int) -> float:
-    """What the rate is multiplied by in a step, which is 0 for the first."""
-    return SCHEDULES[options.schedule](step / options.steps)
+    """What the rate is multiplied by in a step, which is 0 for the first.
+
+    The steps of a rank that is taken along to where the fastest one is may be more than those of the training.
+    """
+    return SCHEDULES[options.schedule](min(step / options.steps, 1))
 
 
 def rates_of(optimizer: torch.optim.Optimizer, options) -> torch.optim.lr_scheduler.LambdaLR:

@@ -657,6 +657,7 @@ class Backend(ranks.Cases):
                 optimizer.step()
                 rates.step()
             self.assertEqual(seen, expected, schedule)
+            self.assertEqual(train.rate_factor(options, 16), train.rate_factor(options, 8), "behind the last step")
 
     @unittest.skipUnless(FASHION.is_dir(), "needs Debian's dataset-fashion-mnist")
     def test_the_example_trains_by_sgd_at_a_rate_that_falls(self):
