@@ -153,14 +153,15 @@ def arguments(description: str) -> argparse.ArgumentParser:
     return parser
 
 
-def checked(parser: argparse.ArgumentParser) -> argparse.Namespace:
+def checked(parser: argparse.ArgumentParser, optimizer=lambda options: options.optimizer) -> argparse.Namespace:
+    """The command line's options; `optimizer` tells by which one they have a model trained."""
     options = parser.parse_args()
     if options.say_every < 1:
         parser.error(f"--say-every {options.say_every}: give 1 or more steps")
     if options.evaluate_every < 0:
         parser.error(f"--evaluate-every {options.evaluate_every}: give 1 or more steps")
     if options.learning_rate is None:
-        options.learning_rate = RATES[options.optimizer]
+        options.learning_rate = RATES[optimizer(options)]
     return options
 
 

@@ -83,7 +83,7 @@ def arguments() -> argparse.ArgumentParser:
     parser.add_argument("--sketched", type=int, default=100, metavar="PERCENT", help="of the steps, by --hook sketch")
     parser.add_argument("--loose", choices=["none", "bsp", "ssp", "drop"], default="none",
                         help="how ranks that go on by themselves are kept together, without DDP and hooks; drop is ssp "
-                        "that drops the gradients of ranks further behind, and trains by SGD in place of Adam")
+                        "that drops the gradients of ranks further behind, and trains by SGD without momentum")
     parser.add_argument("--staleness", type=int, default=3,
                         help="of --loose ssp and drop: how many steps they may be apart")
     parser.add_argument("--no-sync", action="store_true",
@@ -93,7 +93,7 @@ def arguments() -> argparse.ArgumentParser:
 
 
 def checked(parser: argparse.ArgumentParser) -> argparse.Namespace:
-    options = train.checked(parser)
+    options = train.checked(parser, lambda options: "sgd" if options.loose == "drop" else options.optimizer)
     if options.loose != "none" and options.hook != "none":
         parser.error("--loose goes without --hook: its ranks exchange gradients by themselves")
     if options.hook != "sketch" and (options.low_rank, options.sketched) != (0, 100):

@@ -13,6 +13,7 @@ import tempfile
 import threading
 import time
 import unittest
+from unittest import mock
 
 import ranks
 
@@ -658,6 +659,13 @@ class Backend(ranks.Cases):
                 rates.step()
             self.assertEqual(seen, expected, schedule)
             self.assertEqual(train.rate_factor(options, 16), train.rate_factor(options, 8), "behind the last step")
+
+    def test_the_rate_of_the_example_is_that_of_its_optimizer(self):
+        sys.path.insert(0, str(TRAIN.parent))
+        import train_sketched
+        for arguments, rate in ("", 1e-3), ("--loose ssp", 1e-3), ("--loose drop", 0.05), ("--optimizer sgd", 0.05):
+            with self.subTest(arguments=arguments), mock.patch("sys.argv", ["train", *arguments.split()]):
+                self.assertEqual(train_sketched.checked(train_sketched.arguments()).learning_rate, rate)
 
     @unittest.skipUnless(FASHION.is_dir(), "needs Debian's dataset-fashion-mnist")
     def test_the_example_trains_by_sgd_at_a_rate_that_falls(self):
