@@ -5,6 +5,7 @@
 #include <array>
 #include <bit>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <limits>
 #include <vector>
@@ -19,7 +20,8 @@ struct SumCost {
 
 // Estimates the cost of sums by a line: its slope is the median of those between any two of them
 // (Theil and Sen), so that a sum that was held up once does not count. Of each size, by powers of
-// two, the last few are kept: where groups have become alike, the line still has two ends.
+// two, the last few are kept: where groups have become alike, the line still has two ends. But a
+// size of which there are no more sums is forgotten after a while, as the network may have changed.
 class SumTimes {
  public:
   // A time without elements is what a rank tells that keeps to no rules, and does not count.
@@ -27,18 +29,27 @@ class SumTimes {
     if (elements == 0) {
       return;
     }
-    auto& alike = sums_[static_cast<std::size_t>(std::bit_width(elements))];
-    alike.push_back({static_cast<double>(elements), seconds});
-    if (alike.size() > kept) {
-      alike.pop_front();
+    auto& size = sizes_[static_cast<std::size_t>(std::bit_width(elements))];
+    size.last.push_back({static_cast<double>(elements), seconds});
+    size.age = 0;
+    if (size.last.size() > kept) {
+      size.last.pop_front();
+    }
+  }
+  // Is called whenever groups have been formed.
+  void grow_old() {
+    for (auto& size : sizes_) {
+      if (++size.age > age_max) {
+        size.last.clear();
+      }
     }
   }
   // Where all sums were equally long, half of their time is taken for that of the sum itself: other
   // groups than before then come of it, and tell more.
   SumCost cost() const {
     std::vector<Made> all;
-    for (const auto& alike : sums_) {
-      all.insert(all.end(), alike.begin(), alike.end());
+    for (const auto& size : sizes_) {
+      all.insert(all.end(), size.last.begin(), size.last.end());
     }
     std::vector<double> slopes;
     for (const auto& a : all) {
@@ -59,9 +70,14 @@ class SumTimes {
 
  private:
   static constexpr std::size_t kept = 8;
+  static constexpr std::uint64_t age_max = 8;
   struct Made {
     double elements = 0;
     double seconds = 0;
+  };
+  struct Size {
+    std::deque<Made> last;
+    std::uint64_t age = 0;  // how often groups were formed since the last of them
   };
 
   static double median(std::vector<double>& values) {
@@ -80,7 +96,7 @@ class SumTimes {
   }
 
   // By how many bits the number of elements has.
-  std::array<std::deque<Made>, std::numeric_limits<std::size_t>::digits + 1> sums_;
+  std::array<Size, std::numeric_limits<std::size_t>::digits + 1> sizes_;
 };
 
 }  // namespace tributary::host

@@ -70,6 +70,7 @@ Result<void> GradientExchange::State::form_colayers() {
     sizes.push_back(elements(layer));
   }
   auto groups = host::groups_of(ready_ns, sizes, sum_times_.cost());
+  sum_times_.grow_old();
   lock.lock();
   regroupings_ += colayers_.form(std::move(groups), rounds_.colayers_from()) ? 1 : 0;
   return {};

@@ -55,6 +55,8 @@ class Pipeline {
     }
     return static_cast<double>(now_ - half) / (iterations - iterations / 2);
   }
+  // From now on the sums of a round take so long.
+  void set_sum(std::int64_t sum) { model_.sum = sum; }
 
  private:
   static constexpr std::uint32_t ranks = 3;
@@ -147,6 +149,7 @@ class Pipeline {
                      [](std::int64_t a, std::int64_t b) { return std::max(a, b); });
     }
     const auto groups = groups_of(latest, model_.elements, times_.cost());
+    times_.grow_old();
     for (auto& rank : ranks_) {
       rank.colayers.form(groups, rank.rounds.colayers_from());
     }
@@ -171,7 +174,7 @@ class Pipeline {
     sums_ended_ = sums.empty() ? sums_ended_ : now_;
   }
 
-  const Model model_;
+  Model model_;
   std::mt19937 random_;
   std::vector<Rank> ranks_;
   SumTimes times_;

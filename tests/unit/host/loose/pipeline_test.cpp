@@ -62,5 +62,17 @@ TEST(Pipeline, ColayersGainWhereASumCostsMuchByItself) {
   EXPECT_LT(times.colayers, 0.93 * times.end);
 }
 
+// All layers become one group, as short sums take long at first. Later nobody sees short sums.
+TEST(Pipeline, ColayersFollowANetworkThatBecomesFast) {
+  auto model = model_of(16, 64, 60, 16);
+  model.regroup = 5;
+  Pipeline becomes_fast(model);
+  becomes_fast.run(5);
+  becomes_fast.set_sum(300'000);
+  becomes_fast.run(60);
+  model.sum = 300'000;
+  EXPECT_LT(becomes_fast.run(60), 1.02 * Pipeline(model).run(60));
+}
+
 }  // namespace
 }  // namespace tributary::host::test

@@ -32,6 +32,19 @@ TEST(SumTimes, RememberSumsOfOtherSizes) {
   EXPECT_NEAR(times.cost().element_s, 0.002, 0.00001);
 }
 
+TEST(SumTimes, ForgetASizeOfWhichThereWereNoSumsForEightGroupings) {
+  SumTimes times;
+  times.add(100, 60);
+  for (int grouping = 0; grouping < 8; ++grouping) {
+    times.add(1000, 2.3);
+    times.grow_old();
+  }
+  EXPECT_GT(times.cost().fixed_s, 2);
+  times.add(1000, 2.3);
+  times.grow_old();
+  EXPECT_NEAR(times.cost().fixed_s, 1.15, 0.001) << "half of what a large sum takes";
+}
+
 TEST(SumTimes, HalveWhatSumsOfOneSizeTook) {
   SumTimes times;
   times.add(100, 0.5);
