@@ -48,7 +48,8 @@ class Pipeline {
       for (auto& rank : ranks_) {
         enter(rank);
       }
-      while (std::any_of(ranks_.begin(), ranks_.end(),
+      while (!testing::Test::HasFatalFailure() &&
+             std::any_of(ranks_.begin(), ranks_.end(),
                          [](const Rank& rank) { return rank.rounds.is_inside(); })) {
         round();
       }
