@@ -36,6 +36,10 @@ class SumTimes {
       size.last.pop_front();
     }
   }
+  bool is_empty() const {
+    return std::all_of(sizes_.begin(), sizes_.end(),
+                       [](const Size& size) { return size.last.empty(); });
+  }
   // Is called whenever groups have been formed.
   void grow_old() {
     for (auto& size : sizes_) {

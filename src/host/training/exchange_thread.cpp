@@ -100,7 +100,7 @@ Result<void> GradientExchange::State::round() {
   if (const auto waited_us = rounds_.waited_us(); waited_us != 0) {
     sum_times_.add(summed_, waited_us * 1e-6);
   }
-  if (rounds_.regroups()) {
+  if (rounds_.regroups() && !sum_times_.is_empty()) {
     if (auto formed = form_colayers(); !formed) {
       return formed;
     }

@@ -138,7 +138,7 @@ class Pipeline {
     if (rounds.waited_us() != 0) {
       times_.add(summed_, rounds.waited_us() * 1e-6);
     }
-    if (rounds.regroups()) {
+    if (rounds.regroups() && !times_.is_empty()) {
       form_colayers();
     }
     add_up();

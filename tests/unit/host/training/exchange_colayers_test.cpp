@@ -41,6 +41,17 @@ TEST(Exchange, BspRanksFormTheSameColayers) {
   EXPECT_EQ(colayers, std::vector(2, colayers[0]));
 }
 
+TEST(Exchange, FormsNoColayersBeforeASumWasMeasured) {
+  auto options = options_of(Synchrony::bsp);
+  options.regroup = 1;
+  run_exchanges(2, options, [&](GradientExchange& exchange, Replica&) {
+    iterate(exchange, 1);
+    iterate(exchange, 1);
+    EXPECT_EQ(exchange.statistics()["colayers"], layers.size()) << "in the second iteration";
+    ASSERT_TRUE(exchange.close());
+  });
+}
+
 // The fast rank enters several iterations, and has colayers formed, while the slow one is in one.
 TEST(Exchange, ASlowRankFormsColayersThoughItNeverComesToTheIterationsOfOthers) {
   auto options = options_of(Synchrony::asp);
