@@ -21,11 +21,13 @@
 #include <vector>
 
 #include "../../examples/training/arguments.h"
+#include "../../examples/training/must.h"
 #include "host/training/gradient_exchange.h"
 
 namespace {
 
 using namespace tributary;
+using example::must;
 using Clock = std::chrono::steady_clock;
 
 const std::vector<std::size_t> layers = {20'000, 1, 3'000, 70'000};
@@ -33,15 +35,6 @@ const std::vector<std::size_t> layers = {20'000, 1, 3'000, 70'000};
 [[noreturn]] void give_up(const std::string& why) {
   std::cerr << why << '\n';
   std::_Exit(1);
-}
-template <typename T>
-T must(Result<T> result) {
-  if (!result) {
-    give_up(result.error().message);
-  }
-  if constexpr (!std::is_void_v<T>) {
-    return std::move(*result);
-  }
 }
 
 // Of one rank; those of several add up to what no others do.
