@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 
 #include "packet/clock.h"
+#include "protocols/canary/engine/recent_least.h"
 #include "protocols/canary/engine/spread.h"
 #include "protocols/canary/wire.h"
 #include "wire/ipv4.h"
@@ -27,32 +27,6 @@ struct Observation {
   Spread::Memory memory = Spread::Memory::brief;
 };
 
-// Remembers the least of the last 1,024 to 2,048 numbers.
-class RecentLeast {
- public:
-  void add(std::uint32_t number) {
-    if (newer_count_ == period) {
-      older_ = newer_;
-      newer_ = none;
-      newer_count_ = 0;
-    }
-    newer_ = std::min(newer_, number);
-    ++newer_count_;
-  }
-  // Returns 0 if there was no number.
-  std::uint32_t value() const {
-    const auto least = std::min(older_, newer_);
-    return least == none ? 0 : least;
-  }
-
- private:
-  static constexpr std::uint32_t period = 1024;
-  static constexpr std::uint32_t none = 0xffffffff;
-  std::uint32_t older_ = none;
-  std::uint32_t newer_ = none;
-  std::uint32_t newer_count_ = 0;
-};
-
 // Learns what comes by here of the blocks of one job on their way to one leader. A switch that has
 // seen as many contributions as the block before got need not wait for its timeout. When the guess
 // is wrong (paths or workers changed), late ones pass as stragglers and correct it, and missing
@@ -60,8 +34,11 @@ class RecentLeast {
 //
 // A switch expects of a leader that it has not met what it learned of the job's other leaders, but
 // for its own hosts. Not all of them get as many by here: a spine passes a pod's contributions on
-// to leaders in other pods, and those of all others to leaders in its own. So it expects the least:
-// one too few costs a straggler, one too many a timeout.
+// to leaders in other pods, and those of all others to leaders in its own. So it expects the least
+// that came for a share of the blocks: one too few costs a straggler, one too many a timeout.
+// Single blocks with fewer do not count: where a leaf moved one away from a crowded queue, its
+// contributions come by here alone, and a sum that leaves with so few has all others pass as
+// stragglers.
 class Expectations {
  public:
   Expectation of(std::uint32_t job, wire::Ipv4Address leader) const {

@@ -88,18 +88,41 @@ TEST(Expectations, UnknownLeaderIsExpectedToGetTheFewestOfTheOthers) {
   EXPECT_EQ(expectations.of(1, unknown).contributions, 3u);
 }
 
+// Leaves move single blocks away from crowded queues: a spine sees the contributions of one leaf.
+TEST(Expectations, SingleBlocksWithFewerDoNotCountForUnknownLeaders) {
+  constexpr wire::Ipv4Address unknown{10, 0, 2, 1};
+  Expectations expectations;
+  for (int block = 0; block < 4096; ++block) {
+    const bool single = block % 32 == 20;
+    expectations.learn(1, leader, false, {single ? 1 + block / 32 % 4u : 9, 5us});
+    ASSERT_EQ(expectations.of(1, unknown).contributions, 9u) << block;
+  }
+}
+
+TEST(Expectations, ASixteenthOfTheBlocksCountsForUnknownLeaders) {
+  constexpr wire::Ipv4Address unknown{10, 0, 2, 1};
+  Expectations expectations;
+  for (int block = 0; block < 4096; ++block) {
+    expectations.learn(1, leader, false, {block % 16 == 0 ? 3u : 9, 5us});
+  }
+  EXPECT_EQ(expectations.of(1, unknown).contributions, 3u);
+}
+
 TEST(Expectations, TheFewestAreForgottenWhenTheyDoNotComeAgain) {
   constexpr wire::Ipv4Address unknown{10, 0, 2, 1};
   Expectations expectations;
-  expectations.learn(1, leader, false, {3, 5us});
-  for (int block = 0; block < 1023; ++block) {
-    expectations.learn(1, other, false, {9, 5us});
-  }
+  const auto learn = [&expectations](std::uint32_t contributions, int blocks) {
+    for (int block = 0; block < blocks; ++block) {
+      expectations.learn(1, leader, false, {contributions, 5us});
+    }
+  };
+  learn(3, 4096);
+  learn(9, 1024);
   EXPECT_EQ(expectations.of(1, unknown).contributions, 3u);
-  for (int block = 0; block < 1025; ++block) {
-    expectations.learn(1, other, false, {9, 5us});
-  }
+  learn(9, 2048);
   EXPECT_EQ(expectations.of(1, unknown).contributions, 9u);
+  learn(3, 64);  // and are known again soon
+  EXPECT_EQ(expectations.of(1, unknown).contributions, 3u);
 }
 
 TEST(Expectations, LateContributionTellsOfTheTimeAndNothingOfTheNumber) {
