@@ -70,6 +70,9 @@ void VirtualFabric::build_switches() {
     auto node = std::make_unique<SwitchNode>();
     node->index = index;
     node->config = spec_.switches[index].config;
+    if (node->config.table_seed == 0) {
+      node->config.table_seed = (spec_.seed << 16) + index + 1;
+    }
     node->gauges = std::vector<forwarding::QueueGauge>(node->config.ports.size());
     node->buffers = std::vector<forwarding::PortBuffer>(node->config.ports.size());
     node->peers.resize(node->config.ports.size());

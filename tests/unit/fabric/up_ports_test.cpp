@@ -29,5 +29,14 @@ TEST(UpPorts, AdaptiveOnesCarryMoreThanEcmpAndMostWhereSpinesTellOfTheirQueues) 
   EXPECT_GT(of_heard, of_trees * 1.4);
 }
 
+// The jitter of BFD is drawn from the seed, too.
+TEST(UpPorts, ACaseReplays) {
+  constexpr UpPortCase congested{.bytes = 256 << 10};
+  const auto& heard = up_port_policies.front();
+  const auto goodput = goodput_of(heard, congested);
+  ASSERT_TRUE(goodput);
+  EXPECT_EQ(goodput, goodput_of(heard, congested));
+}
+
 }  // namespace
 }  // namespace tributary::test
