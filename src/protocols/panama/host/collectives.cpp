@@ -28,6 +28,7 @@ PanamaCollectives::PanamaCollectives(Job job, PanamaPlan plan, const PanamaTunin
     : job_(std::move(job)),
       plan_(std::move(plan)),
       zeros_(job_.payload_bytes),
+      absence_(job_.world_size()),
       run_(panama_run(job_.key)),
       next_epoch_(first_epoch),
       missed_epoch_(first_epoch - 1) {
@@ -52,7 +53,7 @@ void PanamaCollectives::skip(const Call& call) {
 
 void PanamaCollectives::begin(const Call& call, Time now, const Deadline& deadline) {
   forget_failure();
-  missing_.clear();
+  absence_.begin();
   mismatches_before_ = statistics_.ignored[Verdict::mismatch];
   running_ = !Reduction(call, job_.rank).is_empty();
   if (!running_) {
@@ -161,22 +162,19 @@ Verdict PanamaCollectives::stash(const Arrival& arrival) {
   return Verdict::taken;
 }
 
-// Returns which ranks a result lacks, if it is one: no value if its fingerprint is that of others
-// than it says, or if it lacks more than it may.
-std::optional<PanamaRanks> PanamaCollectives::find_missing(const wire::PanamaHeader& header,
-                                                           const wire::RankMask& mask) const {
+// Returns whether a packet is a result: not if its fingerprint is that of others than it says, or
+// if it lacks more than it may.
+bool PanamaCollectives::is_result(const wire::PanamaHeader& header,
+                                  const wire::RankMask& mask) const {
   const std::uint32_t contributions = header.contributions.value();
-  const auto fingerprint = header.fingerprint.value();
   const PanamaPlace place{run_, epoch_, header.tree.value(), header.vid.value()};
   const bool has_all = contributions == job_.world_size();
   if (contributions < plan_.quorum || (has_all && !trees_[place.tree].sent(place.vid))) {
-    return std::nullopt;
+    return false;
   }
-  if (partial()) {
-    return missing_in(key_, place, mask, fingerprint, job_.world_size());
-  }
-  const bool sound = fingerprint == panama_total_tag(key_, place, job_.world_size());
-  return sound ? std::optional(PanamaRanks{}) : std::nullopt;
+  const auto tags = has_all ? panama_total_tag(key_, place, job_.world_size())
+                            : panama_tags_in(key_, place, mask);
+  return header.fingerprint.value() == tags;
 }
 
 Verdict PanamaCollectives::take_result(const wire::PanamaView& view, bool marked, Time now) {
@@ -192,8 +190,7 @@ Verdict PanamaCollectives::take_result(const wire::PanamaView& view, bool marked
   if (const auto verdict = tree.wants(vid); verdict != Verdict::taken) {
     return verdict;  // so that nobody hashes for it
   }
-  auto missing = find_missing(header, view.mask);
-  if (!missing) {
+  if (!is_result(header, view.mask)) {
     ++statistics_.fingerprint_rejections;
     return Verdict::taken;  // and counted
   }
@@ -207,30 +204,20 @@ Verdict PanamaCollectives::take_result(const wire::PanamaView& view, bool marked
   statistics.results_marked += marked ? 1 : 0;
   statistics_.results_partial += partial ? 1 : 0;
   statistics_.contributions_missing += job_.world_size() - header.contributions.value();
-  note_missing(chunks_.number(index, vid), *missing);
-  keep({header, std::move(*missing)}, view.payload);
+  if (partial) {
+    absence_.note(chunks_.number(index, vid), view.mask);
+  }
+  keep({header, view.mask.bytes()}, view.payload);
   return Verdict::taken;
-}
-
-void PanamaCollectives::note_missing(std::size_t packet, const PanamaRanks& ranks) {
-  for (const auto rank : ranks) {
-    ++statistics_.missing_by_rank[rank];
-  }
-  if (!ranks.empty()) {
-    missing_.emplace(packet, ranks);
-  }
 }
 
 std::vector<PartialResult> PanamaCollectives::partial_results() const {
   std::vector<PartialResult> results;
-  for (const auto& [packet, ranks] : missing_) {
-    const auto first = packet * chunks_.elements(0);  // all but the last are as long as this one
-    const bool goes_on = !results.empty() && results.back().missing == ranks &&
-                         results.back().first + results.back().count == first;
-    if (!goes_on) {
-      results.push_back({first, 0, ranks});
-    }
-    results.back().count += chunks_.elements(packet);
+  for (const auto& [first, stretch] : absence_.stretches()) {
+    const std::size_t full = chunks_.elements(0);  // all packets but the last are as long
+    const auto last = stretch.end - 1;
+    results.push_back({first * full, (last - first) * full + chunks_.elements(last),
+                       ranks_missing_in(wire::RankMask(stretch.mask), job_.world_size())});
   }
   return results;
 }
@@ -273,9 +260,7 @@ void PanamaCollectives::send_up(std::uint32_t tree, const PanamaRetention::Resul
   const auto cap = std::max(trees_[tree].window().cap(), CongestionWindow::initial);
   header.wnd_cap = static_cast<std::uint16_t>(std::min<std::uint32_t>(cap, header.wnd_cap_none));
   wire::reseal(header);
-  const auto mask =
-      partial() ? mask_without(result.header.missing, job_.world_size()) : std::vector<std::byte>{};
-  push(tree, header, result.payload, mask, outbox);
+  push(tree, header, result.payload, result.header.mask(), outbox);
 }
 
 // Trees take turns (4.1): one whose window is full does not hold up the others.
@@ -322,6 +307,8 @@ void PanamaCollectives::send(std::uint32_t tree, const PanamaTree::Sending& send
 
 void PanamaCollectives::push(std::uint32_t tree, const wire::PanamaHeader& header,
                              wire::Bytes elements, wire::Bytes mask, Outbox& outbox) {
+  static_assert(wire::rank_mask_bytes(wire::panama_masked_ranks_max) <=
+                Datagram::trailer_bytes_max);
   outbox.push({plan_.trees[tree], wire::panama_udp_port}, std::as_bytes(std::span(&header, 1)),
               elements, mask, tree);
   statistics_.bytes_sent += sizeof header + elements.size() + mask.size();
@@ -375,6 +362,7 @@ std::string PanamaCollectives::diagnose() const {
 
 PanamaStatistics PanamaCollectives::statistics() const {
   auto statistics = statistics_;
+  statistics.missing_by_rank = absence_.by_rank();
   for (std::size_t i = 0; i < trees_.size(); ++i) {
     auto& told = statistics.trees[i];
     const auto& window = trees_[i].window();

@@ -4,8 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <map>
-#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -70,9 +68,7 @@ class PanamaCollectives final : public Machine {
   Verdict take_result(const wire::PanamaView& view, bool marked, Time now);
   void note_missed(std::uint32_t epoch);
   Verdict stash(const Arrival& arrival);
-  std::optional<PanamaRanks> find_missing(const wire::PanamaHeader& header,
-                                          const wire::RankMask& mask) const;
-  void note_missing(std::size_t packet, const PanamaRanks& ranks);
+  bool is_result(const wire::PanamaHeader& header, const wire::RankMask& mask) const;
   void keep(const PanamaKeptHeader& header, wire::Bytes elements);
   void finish();
   Verdict note_inquiry(const wire::PanamaHeader& header);
@@ -92,8 +88,8 @@ class PanamaCollectives final : public Machine {
   std::uint64_t mismatches_before_ = 0;  // when the call began
   std::vector<std::byte> zeros_;         // what contributes nothing to a broadcast
 
-  std::vector<std::byte> own_mask_;             // with this rank alone; empty if all are needed
-  std::map<std::size_t, PanamaRanks> missing_;  // by packet of the call
+  std::vector<std::byte> own_mask_;  // with this rank alone; empty if all are needed
+  PanamaAbsence absence_;
 
   bool running_ = false;
   bool abandoned_ = true;  // nothing is to be sent any more

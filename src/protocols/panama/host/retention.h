@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
@@ -8,15 +9,21 @@
 #include <optional>
 
 #include "host/kept_results.h"
-#include "protocols/panama/host/absence.h"
 #include "protocols/panama/wire.h"
 #include "wire/cursor.h"
 
 namespace tributary::host {
 
-// A header of a result that is kept, and who is missing in the result.
+// A header of a result that is kept, and the result's mask. Elements may lie in the caller's
+// buffers, so that the mask cannot stand behind them.
 struct PanamaKeptHeader : wire::PanamaHeader {
-  PanamaRanks missing;
+  PanamaKeptHeader() = default;
+  PanamaKeptHeader(const wire::PanamaHeader& header, wire::Bytes mask) : PanamaHeader(header) {
+    std::copy(mask.begin(), mask.end(), mask_space.begin());
+  }
+  wire::Bytes mask() const { return wire::Bytes(mask_space).first(mask_bytes()); }
+
+  std::array<std::byte, wire::rank_mask_bytes(wire::panama_masked_ranks_max)> mask_space{};
 };
 
 // Keeps the latest results of one tree, for ranks that did not get theirs: they may ask when

@@ -696,6 +696,24 @@ TEST(PanamaCollectives, WhoHasAResultAnswersForItWhenTheBuffersAreGone) {
   EXPECT_TRUE(answer_of(model[0], 1, model.now).empty()) << "it has not begun that one";
 }
 
+// The elements may lie in the caller's buffers, and their mask may not.
+TEST(PanamaCollectives, AnAnswerHasTheMaskOfItsResult) {
+  ModelTree model({.ranks = 130, .quorum = 128});
+  Vectors vectors(130, 16, ElementType::i32, Operator::sum);
+  const std::vector<std::uint32_t> late = {64, 128};
+  for (std::uint32_t rank = 0; rank < model.size(); ++rank) {
+    if (std::find(late.begin(), late.end(), rank) == late.end()) {
+      model[rank].begin(vectors.apart(rank), model.now, model.now + patience);
+    }
+  }
+  model.run();
+  auto answer = answer_of(model[1], 0, model.now);
+  const auto view = wire::parse_panama(answer);
+  ASSERT_EQ(view.error, wire::PanamaError::none);
+  ASSERT_TRUE(view.header->has_mask());
+  EXPECT_EQ(ranks_missing_in(view.mask, 130), late);
+}
+
 // Lets one result come to each rank in ten seconds, and none after `stop`.
 class SlowTree {
  public:
