@@ -38,7 +38,7 @@ struct PanamaStatistics {
   std::uint64_t bytes_received = 0;
 
   // With partial aggregation results may lack somebody; contributions_missing is how many
-  // contributions they lack together, missing_by_rank how many of each rank, if that is known.
+  // contributions they lack together, missing_by_rank how many of each rank.
   std::uint64_t results_partial = 0;
   std::uint64_t contributions_missing = 0;
   std::map<std::uint32_t, std::uint64_t> missing_by_rank;
@@ -46,7 +46,9 @@ struct PanamaStatistics {
 
   std::uint64_t answers_sent = 0;  // results, to whoever asked for them
 
-  std::uint64_t fingerprint_rejections = 0;  // results that do not have each rank once
+  // Results whose fingerprint is not that of the ranks that they have, that have fewer than the
+  // quorum, or that have all although this one has not sent.
+  std::uint64_t fingerprint_rejections = 0;
   host::IgnoredPackets ignored;
   std::uint64_t stashed = 0;  // kept for the next collective, counted again there
 
