@@ -10,6 +10,20 @@
 namespace tributary::test {
 namespace {
 
+bool has_mask(const PanamaSpec& spec) {
+  const auto& beyond = spec.present_beyond;
+  return spec.present != 0 ||
+         std::any_of(beyond.begin(), beyond.end(), [](std::uint64_t word) { return word != 0; });
+}
+
+// Writes as many words of the mask as there is room for.
+void write_mask(const PanamaSpec& spec, std::span<std::byte> to) {
+  auto words = spec.present_beyond;
+  words.insert(words.begin(), spec.present);
+  const auto bytes = std::as_bytes(std::span(words));
+  std::memcpy(to.data(), bytes.data(), std::min(bytes.size(), to.size()));
+}
+
 wire::PanamaHeader header_of(const PanamaSpec& spec, std::size_t elements_bytes) {
   wire::PanamaHeader header;
   header.job = spec.job;
@@ -19,7 +33,9 @@ wire::PanamaHeader header_of(const PanamaSpec& spec, std::size_t elements_bytes)
   header.flags = wire::PanamaHeader::current_version;
   header.flags |= spec.fin ? wire::PanamaHeader::fin_bit : 0;
   header.flags |= spec.retransmission ? wire::PanamaHeader::retransmission_bit : 0;
-  header.flags |= spec.present != 0 ? wire::PanamaHeader::mask_bit : 0;
+  if (has_mask(spec)) {
+    header.flags |= wire::PanamaHeader::mask_bit;
+  }
   header.flags |= spec.answer ? wire::PanamaHeader::answer_bit : 0;
   header.kind = spec.kind;
   header.element_type = spec.type;
@@ -41,9 +57,7 @@ PacketPtr make_panama(PacketPool& pool, const PanamaSpec& spec,
   auto header = header_of(spec, elements.size());
   std::vector<std::byte> payload(header.payload_bytes());
   std::copy(elements.begin(), elements.end(), payload.begin());
-  if (header.has_mask()) {
-    std::memcpy(payload.data() + elements.size(), &spec.present, sizeof spec.present);
-  }
+  write_mask(spec, std::span(payload).last(header.mask_bytes()));
   wire::seal(header, payload);
   const auto source_port = wire::source_port_of(wire::panama_key(spec.job, spec.tree));
   return make_group_frame(pool, spec, source_port, header, payload);

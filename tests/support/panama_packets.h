@@ -32,7 +32,9 @@ struct PanamaSpec {
   std::uint16_t wnd_cap = wire::PanamaHeader::wnd_cap_none;
   std::uint64_t fingerprint = 0;
   std::uint16_t rank = 0;
-  std::uint64_t present = 0;  // the ranks in its mask, of the first 64; 0: it has no mask
+  std::uint64_t present = 0;  // the ranks in its mask, of the first 64
+  // Those of the ranks beyond, a word for every 64. It has no mask if all words are 0.
+  std::vector<std::uint64_t> present_beyond{};
   wire::Ipv4Address group{239, 192, 0, 1};
   wire::Ipv4Address source{10, 0, 0, 1};
   wire::MacAddress source_mac{{0x02, 0, 0, 0, 0, 0x01}};

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests that the mask of a sum says who is in it, where somebody may be missing.
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
 #include "fixture.h"
 #include "protocols/panama/engine/drop_reasons.h"
 #include "protocols/panama/engine/row_masks.h"
@@ -70,6 +74,58 @@ TEST_F(Masks, ALargerSumHasThoseOfTheOneWhosePlaceItTakesAndMore) {
   sent = feed(sum_from(tree, 0, 0, 3));
   ASSERT_EQ(sent.size(), 1u);
   EXPECT_EQ(Seen(sent[0]).present(), 0b111111u);
+}
+
+using Words = std::vector<std::uint64_t>;
+
+// The same packet with so many ranks in it, from `first` on, of a job of three words.
+PanamaSpec with_ranks(PanamaSpec spec, std::uint32_t first, std::uint16_t ranks) {
+  Words words(3);
+  for (auto rank = first; rank < first + ranks; ++rank) {
+    words[rank / 64] |= std::uint64_t{1} << (rank % 64);
+  }
+  spec.contributions = ranks;
+  spec.present = words[0];
+  spec.present_beyond = {words[1], words[2]};
+  return spec;
+}
+
+Words words_of(const test::Sent& sent) {
+  const Seen seen(sent);
+  Words words;
+  for (std::size_t i = 0; i < seen.view.mask.words(); ++i) {
+    words.push_back(seen.view.mask.word(i));
+  }
+  return words;
+}
+
+TEST_F(Masks, OfManyWordsAreInEverySumAndResultAndInWhatIsSentOnceMore) {
+  auto tree = leaf_of(2, 130);
+  tree.workers_below = 130;
+  tree.quorum = 120;
+  start({tree});
+  feed(with_ranks(from(tree, 0), 0, 60));
+  auto sent = feed(with_ranks(from(tree, 1), 70, 60));
+  ASSERT_EQ(sent.size(), 1u);
+  EXPECT_EQ(words_of(sent[0]), (Words{~0ULL >> 4, ~0ULL << 6, 0b11}));
+  const auto larger = with_ranks(from(tree, 0), 1, 69);
+  sent = feed(larger);
+  ASSERT_EQ(sent.size(), 1u);
+  const Words all_but_the_first{~1ULL, ~0ULL, 0b11};
+  EXPECT_EQ(words_of(sent[0]), all_but_the_first) << "rank 0 has left it";
+  now += 2ms;
+  sent = feed(again(larger));
+  ASSERT_EQ(sent.size(), 1u);
+  EXPECT_EQ(sent[0].port, parent_port);
+  EXPECT_EQ(words_of(sent[0]), all_but_the_first);
+  auto result = with_ranks(from(tree, 0), 2, 128);
+  result.kind = wire::PanamaKind::result;
+  result.ingress = parent_port;
+  EXPECT_EQ(feed(result).size(), 2u);
+  sent = feed(again(larger));
+  ASSERT_EQ(sent.size(), 1u);
+  EXPECT_EQ(sent[0].port, 0);
+  EXPECT_EQ(words_of(sent[0]), (Words{~3ULL, ~0ULL, 0b11})) << "the result's";
 }
 
 TEST_F(Masks, WhoIsInTheSumIsNotAddedOnceMore) {
