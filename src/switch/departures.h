@@ -95,8 +95,10 @@ class Departures {
     if (rewritten || !in_transit) {
       frame.ethernet->source = interfaces_.bridge_mac();
     }
-    const auto from = in_transit ? packet->ingress : no_port;
     const auto to = bridge_.find(*packet, frame.ethernet->destination, now);
+    // A sum is not flooded back either to where its packet came from: switches that know as little
+    // would add it up and flood it on for ever.
+    const auto from = in_transit || to == no_port ? packet->ingress : no_port;
     if (packet->over_ipv6) {
       embedding_.leave(*packet);
     }

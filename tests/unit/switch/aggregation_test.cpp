@@ -127,6 +127,16 @@ TEST(Aggregation, SumsOnABridgeByTheFramesOwnDestination) {
   EXPECT_EQ(ethernet_of(*out[0]).source, mac(0, 0xee)) << "the bridge's";
 }
 
+// Another switch behind that port, which knows as little, would add it up and flood it back.
+TEST(Aggregation, ASumForAnUnknownStationIsNotFloodedToWhereItsPacketCameFrom) {
+  SwitchBench bench(bridged());
+  EXPECT_TRUE(bench.send(0, make_canary(bench.pool, contribution(0, mac(2)), Elements{1})).empty());
+  const auto out = bench.send(1, make_canary(bench.pool, contribution(1, mac(2)), Elements{2}));
+  ASSERT_EQ(out.size(), 2u);
+  EXPECT_EQ(out[0]->egress, 1);
+  EXPECT_EQ(out[1]->egress, 2);
+}
+
 TEST(Aggregation, TransitOnABridgeKeepsItsSourceAddress) {
   SwitchBench bench(bridged());
   auto spec = contribution(0, mac(2));
