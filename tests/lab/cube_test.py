@@ -13,7 +13,7 @@ ALGORITHMS = ("bcube", "mesh", "bcube-switches", "mesh-switches")
 ONCE = ("-n", "1", "-w", "0")
 # Shaped as slowly as in the benchmarks, tests would wait for the links alone.
 FAST = ("--rate", "none")
-SEEDS = int(os.environ.get("TRIBUTARY_CUBE_SEEDS", "2"))
+SEEDS = int(os.environ.get("TRIBUTARY_CUBE_SEEDS", "1"))
 LOSS = ("--set", "switch.port.impair_in.loss=0.01", "--set", "switch.port.impair_in.seed={n}")
 
 
