@@ -38,7 +38,7 @@ constexpr Option<TrafficClass> class_table[] = {
         "dscp", Apply::reload, "names as `\"ef\"`, `\"cs4\"`, `\"af21\"`, or numbers as `\"34\"`",
         "of the IPv4 and IPv6 packets that are of this class, each in one class only; the class "
         "that has neither `dscp` nor `pcp`, and there has to be one, gets what no other takes")
-        .unset_is("what no other takes"),
+        .unset_is("none"),
     option::parsed<&TrafficClass::pcp, parse_priorities>(
         "pcp", Apply::reload, "of 0 to 7",
         "priorities of the VLAN tags of its frames, `\"3,4\"`, each in one class only; they count "
@@ -212,15 +212,15 @@ void check_priorities(const SwitchDraft& draft, Diagnostics& diagnostics) {
     return has_pfc(port) && port.trusts_tags;
   });
   for (std::size_t row = 0; row < classes.size(); ++row) {
-    if (any_stopped && classes[row].pfc_priority && classes[row].takes_the_rest()) {
+    const auto& [pcp, priority] = std::tie(classes[row].pcp, classes[row].pfc_priority);
+    if (any_stopped && priority && !pcp) {
       diagnostics.error(position_of(*draft.classes[row], "pfc_priority"),
-                        "a lossless class takes the rest, beside ports that go by the priority of "
-                        "tags",
-                        "write pcp = \"" + std::to_string(*classes[row].pfc_priority) +
+                        "a lossless class without `pcp`, beside ports with flow control that go by "
+                        "the priority of tags",
+                        "write pcp = \"" + std::to_string(*priority) +
                             "\", and a class for the rest: neighbours stop frames by the priority "
                             "of their tags");
     }
-    const auto& [pcp, priority] = std::tie(classes[row].pcp, classes[row].pfc_priority);
     if (pcp && priority && pcp->bits != 1u << *priority) {
       diagnostics.error(position_of(*draft.classes[row], "pcp"),
                         "`pcp` of a lossless class is not just its `pfc_priority`",

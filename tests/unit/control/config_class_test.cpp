@@ -145,14 +145,15 @@ TEST(ConfigClass, ALosslessOneHasThePriorityOfItsTags) {
   }
 }
 
-TEST(ConfigClass, ALosslessOneDoesNotTakeTheRestBesidePortsThatTrustTags) {
-  const auto loaded =
-      parse_config(test::replaced(test::replaced(told_by_tags("\"5\""), "pfc_priority = 3\n", ""),
-                                  "name = \"rest\"", "name = \"rest\"\npfc_priority = 3"),
-                   "test.toml");
-  ASSERT_FALSE(loaded);
-  EXPECT_NE(to_string(loaded.error()).find("a lossless class takes the rest"), std::string::npos)
-      << to_string(loaded.error());
+TEST(ConfigClass, ALosslessOneIsToldByTagsBesidePortsThatTrustThem) {
+  const auto told = test::replaced(told_by_tags("\"5\""), "pfc_priority = 3\n", "");
+  for (const std::string lossy : {"name = \"rest\"", "name = \"voice\""}) {
+    const auto loaded =
+        parse_config(test::replaced(told, lossy, lossy + "\npfc_priority = 3"), "test.toml");
+    ASSERT_FALSE(loaded);
+    EXPECT_NE(to_string(loaded.error()).find("a lossless class without `pcp`"), std::string::npos)
+        << to_string(loaded.error());
+  }
 }
 
 TEST(ConfigClass, TrustOfTagsNeedsNoClassesWherePrioritiesAreLossless) {
