@@ -138,7 +138,7 @@ def arguments(description: str) -> argparse.ArgumentParser:
     parser.add_argument("--width", type=int, default=512, help="of the layers of mlp")
     parser.add_argument("--steps", type=int, default=300)
     parser.add_argument("--batch", type=int, default=64, help="images per rank and step")
-    parser.add_argument("--optimizer", choices=RATES, default="adam", help="sgd has a momentum of 0.9")
+    parser.add_argument("--optimizer", choices=RATES, help="default: adam; sgd has a momentum of 0.9")
     parser.add_argument("--learning-rate", type=float, help="default: "
                         + ", ".join(f"{rate:g} of {name}" for name, rate in RATES.items()))
     parser.add_argument("--schedule", choices=SCHEDULES, default="constant",
@@ -153,15 +153,17 @@ def arguments(description: str) -> argparse.ArgumentParser:
     return parser
 
 
-def checked(parser: argparse.ArgumentParser, optimizer=lambda options: options.optimizer) -> argparse.Namespace:
-    """The command line's options; `optimizer` tells by which one they have a model trained."""
+def checked(parser: argparse.ArgumentParser, usual=lambda options: "adam") -> argparse.Namespace:
+    """The command line's options; `usual` tells by which optimizer a model is trained unless they name one."""
     options = parser.parse_args()
     if options.say_every < 1:
         parser.error(f"--say-every {options.say_every}: give 1 or more steps")
     if options.evaluate_every < 0:
         parser.error(f"--evaluate-every {options.evaluate_every}: give 1 or more steps")
+    if options.optimizer is None:
+        options.optimizer = usual(options)
     if options.learning_rate is None:
-        options.learning_rate = RATES[optimizer(options)]
+        options.learning_rate = RATES[options.optimizer]
     return options
 
 

@@ -93,7 +93,9 @@ def arguments() -> argparse.ArgumentParser:
 
 
 def checked(parser: argparse.ArgumentParser) -> argparse.Namespace:
-    options = train.checked(parser, lambda options: "sgd" if options.loose == "drop" else options.optimizer)
+    options = train.checked(parser, lambda options: "sgd" if options.loose == "drop" else "adam")
+    if options.loose == "drop" and options.optimizer == "adam":
+        parser.error("--loose drop goes by --optimizer sgd: what Adam remembers is not handed over with parameters")
     if options.loose != "none" and options.hook != "none":
         parser.error("--loose goes without --hook: its ranks exchange gradients by themselves")
     if options.hook != "sketch" and (options.low_rank, options.sketched) != (0, 100):

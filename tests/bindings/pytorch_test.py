@@ -666,6 +666,9 @@ class Backend(ranks.Cases):
         for arguments, rate in ("", 1e-3), ("--loose ssp", 1e-3), ("--loose drop", 0.05), ("--optimizer sgd", 0.05):
             with self.subTest(arguments=arguments), mock.patch("sys.argv", ["train", *arguments.split()]):
                 self.assertEqual(train_sketched.checked(train_sketched.arguments()).learning_rate, rate)
+        with (mock.patch("sys.argv", ["train", "--loose", "drop", "--optimizer", "adam"]), mock.patch("sys.stderr"),
+              self.assertRaises(SystemExit)):
+            train_sketched.checked(train_sketched.arguments())
 
     @unittest.skipUnless(FASHION.is_dir(), "needs Debian's dataset-fashion-mnist")
     def test_the_example_trains_by_sgd_at_a_rate_that_falls(self):
