@@ -252,6 +252,8 @@ void draw_multitude(Shape& shape, Dice& dice) {
   shape.collectives = 2;
   shape.elements = dice.between(1, shape.payload / 2);
   shape.loss = std::min<std::uint64_t>(shape.loss, 20);
+  // Copies of so many packets that wait for seconds would take all that the fabric has.
+  shape.stray_ms = std::min<std::uint64_t>(shape.stray_ms, 30);
 }
 
 }  // namespace
