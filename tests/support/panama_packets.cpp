@@ -2,7 +2,6 @@
 #include "support/panama_packets.h"
 
 #include <algorithm>
-#include <cstring>
 #include <vector>
 
 #include "support/group_frames.h"
@@ -21,7 +20,7 @@ void write_mask(const PanamaSpec& spec, std::span<std::byte> to) {
   auto words = spec.present_beyond;
   words.insert(words.begin(), spec.present);
   const auto bytes = std::as_bytes(std::span(words));
-  std::memcpy(to.data(), bytes.data(), std::min(bytes.size(), to.size()));
+  std::copy_n(bytes.begin(), std::min(bytes.size(), to.size()), to.begin());
 }
 
 wire::PanamaHeader header_of(const PanamaSpec& spec, std::size_t elements_bytes) {
