@@ -217,9 +217,9 @@ Result<Communicator> Communicator::State::find_next(std::uint32_t world_size) {
     const auto gone = elastic->member->place_after(epoch, Clock::now() + keeper_grace);
     return tl::make_unexpected(gone ? asked.error() : gone.error());
   }
-  auto options = elastic->options;
-  options.world_size = world_size;
-  return form(elastic->member, options, epoch, patience);
+  auto next = elastic->options;
+  next.world_size = world_size;
+  return form(elastic->member, next, epoch, patience);
 }
 
 MembershipState Communicator::membership() const {
