@@ -62,7 +62,7 @@ std::uint16_t vid_of(const switching::FdbEntryConfig& entry,
 void list_tables(SettingTexts& out, const std::string& path,
                  const switching::SwitchConfig& config) {
   for (const auto& vlan : config.vlans) {
-    out[path + " vlan " + std::to_string(vlan.vid)] = {options_line(vlan_interface_options, vlan)};
+    list_line(out, path + " vlan " + std::to_string(vlan.vid), vlan_interface_options, vlan);
   }
   const auto list_routes = [&](const char* key, const auto& routes) {
     const auto selected = [](const std::optional<forwarding::Policy>& policy, const char* packets) {
@@ -113,7 +113,7 @@ void list_switch(SettingTexts& out, const SwitchSection& section) {
   std::size_t strict = 0;
   for (const auto& one : config.classes) {
     const auto below = path + " class " + one.name;
-    out[below] = {options_line(class_options, one)};
+    list_line(out, below, class_options, one);
     if (one.strict) {  // they go in their order
       out[below + " index"] = {std::to_string(strict++)};
     }
@@ -133,6 +133,20 @@ SettingTexts settings_in(const DaemonConfig& config) {
     list_switch(out, section);
   }
   return out;
+}
+
+// Adds what differs between two values of a setting.
+void compare(std::vector<ConfigChange>& changes, const std::string& path, const SettingText& before,
+             const SettingText& after) {
+  if (before.options.empty()) {
+    changes.push_back({path, before.text, after.text, before.restart});
+    return;
+  }
+  for (const auto& [key, text] : before.options) {
+    if (const auto& other = after.options.at(key); other != text) {
+      changes.push_back({path + " " + key, text, other, before.restart});
+    }
+  }
 }
 
 bool is_new_or_gone(const ConfigChange& change) {
@@ -178,7 +192,7 @@ std::vector<ConfigChange> diff(const DaemonConfig& before, const DaemonConfig& a
     if (other == new_settings.end()) {
       changes.push_back({path, value.text, {}, value.restart});
     } else if (other->second.text != value.text) {
-      changes.push_back({path, value.text, other->second.text, value.restart});
+      compare(changes, path, value, other->second);
     }
   }
   for (const auto& [path, value] : new_settings) {

@@ -71,17 +71,22 @@ void Reader::boolean(std::string_view key, bool& out) {
   }
 }
 
-std::optional<std::string> Reader::string_at(std::string_view key, bool has_unit) {
+std::optional<std::string> Reader::string_at(std::string_view key) {
   const toml::node* node = find(key);
   if (node == nullptr) {
     return std::nullopt;
   }
   auto value = node->value_exact<std::string>();
   if (!value) {
-    expected(key, has_unit && node->is_number() ? "text in quotes, with its unit where it has one"
-                                                : "text in quotes");
+    expected(key, "text in quotes");
   }
   return value;
+}
+
+// Returns a whole number as it is in the file; of all else nothing.
+std::string Reader::unquoted(std::string_view key) const {
+  const auto number = table_[key].value_exact<std::int64_t>();
+  return number ? std::to_string(*number) : std::string();
 }
 
 void Reader::text(std::string_view key, std::string& out, std::size_t length_max) {

@@ -104,14 +104,14 @@ class Reader {
   // Reads text that `parse` understands.
   template <class T, class Out>
   void parsed(std::string_view key, Out& out, Parsed<T> (*parse)(std::string_view)) {
-    if (const auto value = string_at(key, true)) {
+    if (const auto value = text_for(key, parse)) {
       take(parse(*value), position_of(table_, key), out);
     }
   }
 
   template <class T, class Out>
   void quantity(std::string_view key, Out& out, const Quantity<T>& kind, Range<T> range) {
-    const auto value = string_at(key, true);
+    const auto value = text_for(key, kind.parse);
     T result{};
     if (!value || !take(kind.parse(*value), position_of(table_, key), result)) {
       return;
@@ -189,12 +189,27 @@ class Reader {
   std::string path(std::string_view key) const;
   const toml::node* find(std::string_view key);
   void expected(std::string_view key, std::string_view type);
-  std::optional<std::string> string_at(std::string_view key, bool has_unit = false);
+  std::optional<std::string> string_at(std::string_view key);
+  std::string unquoted(std::string_view key) const;
   std::optional<std::int64_t> read_integer(std::string_view key, std::uint64_t min,
                                            std::uint64_t max);
   std::vector<std::pair<std::string, Position>> strings_at(std::string_view key);
   const toml::table* table_at(std::string_view key);
   std::vector<const toml::table*> tables_at(std::string_view key);
+
+  // Returns text for `parse`. Where there is something else, `parse` says how to write it.
+  template <class T>
+  std::optional<std::string> text_for(std::string_view key, Parsed<T> (*parse)(std::string_view)) {
+    const auto* const node = find(key);
+    if (node == nullptr || node->is_string()) {
+      return string_at(key);
+    }
+    const auto written = unquoted(key);
+    const auto meant = parse(written);
+    error(key, "`" + std::string(key) + "` is to be text in quotes",
+          meant ? "write " + std::string(key) + " = \"" + written + "\"" : meant.error().hint);
+    return std::nullopt;
+  }
 
   template <class T, class Out>
   bool take(Parsed<T> value, Position where, Out& out) {

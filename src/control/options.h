@@ -21,6 +21,8 @@ namespace tributary::control {
 struct SettingText {
   std::string text;
   bool restart = false;  // it cannot be put in force while the daemon runs
+  // Of what comes and goes as one line, but shows only the options that differ where some do.
+  std::map<std::string, std::string> options{};
 };
 using SettingTexts = std::map<std::string, SettingText>;
 
@@ -116,6 +118,18 @@ std::string options_line(std::type_identity_t<Options<Config>> options, const Co
     }
   }
   return line;
+}
+
+// Lists all of them as one setting, of which a change shows the options that differ.
+template <class Config>
+void list_line(SettingTexts& out, const std::string& path,
+               std::type_identity_t<Options<Config>> options, const Config& config) {
+  auto& setting = out[path] = {options_line(options, config)};
+  for (const auto& option : options) {
+    if (option.text != nullptr) {
+      setting.options[std::string(option.key)] = option.text(option, config);
+    }
+  }
 }
 
 // The reference says this of an option.

@@ -48,6 +48,12 @@ constexpr test::Damage damaged_classes[] = {
     {"service_unknown", "\"strict\"", "\"first\"", 13, 11, "`first` is no value", "\"weighted\""},
     {"pcp_unknown", "\"ef\"", "\"ef\"\npcp = \"8\"", 13, 7, "`8` is no list of priorities",
      "\"3,4\""},
+    {"pcp_as_a_number", "\"ef\"", "\"ef\"\npcp = 3", 13, 7, "`pcp` is to be text in quotes",
+     "write pcp = \"3\""},
+    {"pcp_as_a_large_number", "\"ef\"", "\"ef\"\npcp = 34", 13, 7, "`pcp` is to be text in quotes",
+     "\"3,4\""},
+    {"pcp_as_an_array", "\"ef\"", "\"ef\"\npcp = [3, 4]", 13, 7, "`pcp` is to be text in quotes",
+     "\"3,4\""},
     {"pcp_twice", "weight = 4", "pcp = \"3\"\n[[switch.class]]\nname = \"more\"\npcp = \"4,3\"", 21,
      7, "priority 3 was given", "one class"},
     {"pcp_that_no_port_trusts", "weight = 4", "pcp = \"3\"", 18, 7,
@@ -207,7 +213,7 @@ TEST(ConfigClass, ChangesCanBeReloaded) {
   ASSERT_TRUE(before && after);
   const auto changes = diff(*before, *after);
   ASSERT_EQ(changes.size(), 1u);
-  EXPECT_EQ(changes[0].setting, "switch s class sums");
+  EXPECT_EQ(to_string(changes[0]), "~ switch s class sums weight: 4 -> 5");
   EXPECT_FALSE(needs_restart(changes));
 
   const auto none =

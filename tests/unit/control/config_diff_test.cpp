@@ -117,6 +117,29 @@ TEST(ConfigDiffTest, selection_can_be_reloaded) {
                    "~ switch s selection trees: 1 -> 4"}));
 }
 
+TEST(ConfigDiffTest, a_class_comes_as_one_line_and_changes_by_option) {
+  const auto with = [](const std::string& classes) {
+    return parse_config(std::string(base) + classes + "[[switch.class]]\nname = \"rest\"\n", "f");
+  };
+  const auto lines_of = [](const auto& before, const auto& after) {
+    Lines all;
+    for (const auto& change : diff(*before, *after)) {
+      all.push_back(to_string(change));
+    }
+    return all;
+  };
+  const auto none = with("");
+  const auto light = with("[[switch.class]]\nname = \"sums\"\ndscp = \"cs7\"\n");
+  const auto heavy =
+      with("[[switch.class]]\nname = \"sums\"\ndscp = [\"cs7\", \"ef\"]\nweight = 4\n");
+  ASSERT_TRUE(none && light && heavy) << to_string(none ? ConfigErrors{} : none.error());
+  const auto new_class = lines_of(none, light);
+  ASSERT_EQ(new_class.size(), 1u);
+  EXPECT_TRUE(new_class[0].starts_with("+ switch s class sums: dscp cs7 "));
+  EXPECT_EQ(lines_of(light, heavy), (Lines{"~ switch s class sums dscp: cs7 -> cs7, ef",
+                                           "~ switch s class sums weight: 1 -> 4"}));
+}
+
 TEST(ConfigDiffTest, what_is_new_or_gone_shows_once) {
   EXPECT_EQ(lines("10.1.0.0/16", "10.2.0.0/16"),
             (Lines{"- switch s route 10.1.0.0/16: via 10.0.0.2",

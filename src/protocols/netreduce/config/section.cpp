@@ -172,7 +172,7 @@ void list(SettingTexts& out, const std::string& path, const switching::SwitchCon
   const auto& netreduce = config.protocols.get<NetReduceConfig>();
   control::list_options(out, path, options, netreduce);
   for (const auto& ring : netreduce.rings) {
-    out[path + " ring " + std::to_string(ring.id)] = {control::options_line(ring_options, ring)};
+    control::list_line(out, path + " ring " + std::to_string(ring.id), ring_options, ring);
   }
 }
 

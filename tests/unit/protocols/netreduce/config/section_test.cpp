@@ -165,11 +165,7 @@ TEST(ConfigNetReduce, rings_can_be_reloaded) {
   for (const auto& change : diff(*before, *after)) {
     lines.push_back(to_string(change));
   }
-  EXPECT_THAT(lines,
-              testing::ElementsAre(
-                  "~ switch s1 netreduce ring 8: members 10.0.0.2, 10.0.0.1, 10.0.0.3 window 4 "
-                  "message_packets 64 mtu 4096 -> members 10.0.0.2, 10.0.0.1, 10.0.0.3 window 8 "
-                  "message_packets 64 mtu 4096"));
+  EXPECT_THAT(lines, testing::ElementsAre("~ switch s1 netreduce ring 8 window: 4 -> 8"));
 }
 
 TEST(ConfigNetReduce, racks_can_be_reloaded) {
@@ -178,8 +174,7 @@ TEST(ConfigNetReduce, racks_can_be_reloaded) {
   ASSERT_TRUE(before && after);
   const auto changes = diff(*before, *after);
   ASSERT_EQ(changes.size(), 1u);
-  EXPECT_THAT(to_string(changes[0]),
-              testing::EndsWith("local fd00::1 rack fd00::2, fd00::3 parent fd00:9::2"));
+  EXPECT_THAT(to_string(changes[0]), testing::EndsWith(" parent: fd00:9::1 -> fd00:9::2"));
 }
 
 }  // namespace
