@@ -100,10 +100,10 @@ class Bench(unittest.TestCase):
 
     def test_bad_input_is_refused(self):
         for arguments, words in [(("speed",), "there is no suite speed"),
-                                 (("--runs", 0), "--runs 0"),
-                                 (("--seconds", 0), "--seconds 0"),
-                                 (("--seconds", "inf"), "--seconds inf"),
-                                 (("--patience", -1), "--patience -1")]:
+                                 (("--runs", 0), "argument --runs: '0' is not valid"),
+                                 (("--seconds", 0), "argument --seconds: '0' is not valid"),
+                                 (("--seconds", "inf"), "argument --seconds: 'inf' is not valid"),
+                                 (("--patience", -1), "argument --patience: '-1' is not valid")]:
             self.assertIn(words, self.bench(*arguments, code=2).stderr)
         self.assertIn("no results in", self.bench("--markdown", code=1).stderr)
         nowhere = self.scratch / "build"

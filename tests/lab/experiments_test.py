@@ -196,7 +196,28 @@ class Experiments(ExperimentCase):
                                  ("experiment-bcube", "--algorithm", "best"),
                                  ("bench-allreduce", "--algorithm", "best"),
                                  ("experiment-trees", "--flows", "many"),
-                                 ("experiment-trees", "--long-flows", "quic")):
+                                 ("experiment-trees", "--long-flows", "quic"),
+                                 ("experiment-trees", "--ecn-threshold", "-1"),
+                                 ("experiment-congestion", "--load", "3"),
+                                 ("experiment-congestion", "--queue", "1KiB"),
+                                 ("experiment-congestion", "--set", "switch"),
+                                 ("experiment-loose", "--slowness", "0"),
+                                 ("experiment-loose", "--seconds", "nan"),
+                                 ("experiment-colayers", "--rate", "abc"),
+                                 ("experiment-colayers", "--models", "4x0x1"),
+                                 ("experiment-engines", "--size", "-1"),
+                                 ("experiment-engines", "--packet-memory", "1"),
+                                 ("experiment-fairness", "--delay", "5"),
+                                 ("experiment-hierarchy", "--between", "panama"),
+                                 ("experiment-short-flows", "--rate", "fast"),
+                                 ("experiment-sparse", "--sparse-window", "4097"),
+                                 ("experiment-sparse-fabric", "--buckets", "0"),
+                                 ("experiment-bcube", "--size", "0"),
+                                 ("bench-allreduce", "--trees", "17"),
+                                 ("bench-jobs", "--window", "0"),
+                                 ("bench-l2", "--seconds", "0.5"),
+                                 ("bench-mpi", "--hosts", "9"),
+                                 ("bench-training", "--target", "1.5")):
             done = support.run(TOOLS / name, *arguments)
             self.assertEqual(done.returncode, 2, name)
             self.assertIn(arguments[0], done.stderr)

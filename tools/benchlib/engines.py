@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The same allreduce by one engine or another, on all hosts of a fabric."""
 
-import argparse
 import contextlib
 
 from . import reduction, trees
@@ -17,15 +16,6 @@ JOB = 1  # of the algorithms with trees; the others draw their number
 # Settings that the labs' own configuration lacks.
 SETTINGS = {"flare": ["switch.flare.working_memory=8192"],
             "netreduce": ["switch.netreduce.packet_memory=65536"]}
-
-
-def algorithms(parser: argparse.ArgumentParser, option: str, text: str,
-               known: tuple[str, ...] = ALGORITHMS) -> list[str]:
-    found = text.split(",")
-    for name in found:
-        if name not in known:
-            parser.error(f"{option}: there is no '{name}' (known: {' '.join(known)})")
-    return found
 
 
 def settings(names: list[str]) -> list[str]:
