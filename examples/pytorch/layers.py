@@ -14,6 +14,10 @@ import statistics
 import time
 from concurrent.futures import ThreadPoolExecutor
 
+import needs
+
+needs.require("torch", "tributary")
+
 import numpy as np
 import torch
 from torch import nn
@@ -138,13 +142,17 @@ def table(head: list[str], rows: list[list[str]]) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--model", choices=[name for name in models.MODELS if name != "mlp"], default="alexnet")
-    parser.add_argument("--steps", type=int, default=40)
-    parser.add_argument("--batch", type=int, default=32, help="pictures per rank and step")
-    parser.add_argument("--data", type=pathlib.Path, default="/usr/share/datasets/fashion-mnist")
+    parser.add_argument("--model", choices=[name for name in models.MODELS if name != "mlp"], default="alexnet",
+                        help="whose layers are told of (default: %(default)s)")
+    parser.add_argument("--steps", type=int, default=40,
+                        help="of floats and of sketches in turn (default: %(default)s)")
+    parser.add_argument("--batch", type=int, default=32, help="pictures per rank and step (default: %(default)s)")
+    parser.add_argument("--data", type=pathlib.Path, default="/usr/share/datasets/fashion-mnist", metavar="DIR",
+                        help="which has the four files of Fashion-MNIST (default: %(default)s)")
     options = parser.parse_args()
-    if options.steps < 2:
-        parser.error(f"--steps {options.steps}: give 2 or more, of floats and of sketches in turn")
+    train.require_least(parser, options, 2, "steps")
+    train.require_least(parser, options, 1, "batch")
+    train.require_pictures(parser, options)
     torch.manual_seed(1)
     model = models.of_name(options.model, 0)
     pictures = train.Pictures.read(options.data, "train")

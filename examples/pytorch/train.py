@@ -14,6 +14,10 @@ import pathlib
 import statistics
 import time
 
+import needs
+
+needs.require("torch")
+
 import torch
 import torch.distributed as dist
 from torch import nn
@@ -133,33 +137,47 @@ def outcome(model: nn.Module, steps: list[float], losses: list[float], unseen: P
 
 def arguments(description: str) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=description)
-    parser.add_argument("--backend", default="tributary")
-    parser.add_argument("--model", choices=models.MODELS, default="cnn")
-    parser.add_argument("--width", type=int, default=512, help="of the layers of mlp")
-    parser.add_argument("--steps", type=int, default=300)
-    parser.add_argument("--batch", type=int, default=64, help="images per rank and step")
+    parser.add_argument("--backend", default="tributary",
+                        help="of torch.distributed (default: %(default)s)")
+    parser.add_argument("--model", choices=models.MODELS, default="cnn", help="default: %(default)s")
+    parser.add_argument("--width", type=int, default=512, help="of the layers of mlp (default: %(default)s)")
+    parser.add_argument("--steps", type=int, default=300, help="of the training (default: %(default)s)")
+    parser.add_argument("--batch", type=int, default=64, help="pictures per rank and step (default: %(default)s)")
     parser.add_argument("--optimizer", choices=RATES, help="default: adam; sgd has a momentum of 0.9")
     parser.add_argument("--learning-rate", type=float, help="default: "
                         + ", ".join(f"{rate:g} of {name}" for name, rate in RATES.items()))
     parser.add_argument("--schedule", choices=SCHEDULES, default="constant",
-                        help="step: the rate is multiplied by 0.2 after each quarter of the steps; cosine: it falls "
-                        "to 0, at first and in the end slowly")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--say-every", type=int, default=50, metavar="STEPS", help="how often rank 0 tells its loss")
+                        help="of the rate (default: %(default)s). step: it is multiplied by 0.2 after each quarter of "
+                        "the steps; cosine: it falls to 0, at first and in the end slowly")
+    parser.add_argument("--seed", type=int, default=1,
+                        help="of the first parameters, and of who gets which pictures (default: %(default)s)")
+    parser.add_argument("--say-every", type=int, default=50, metavar="STEPS",
+                        help="how often rank 0 tells its loss (default: %(default)s)")
     parser.add_argument("--evaluate-every", type=int, default=0, metavar="STEPS",
                         help="how often rank 0 tells the accuracy, and the time that its steps have taken; the other "
                         "ranks wait for it meanwhile (default: in the end only)")
-    parser.add_argument("--data", type=pathlib.Path, default="/usr/share/datasets/fashion-mnist")
+    parser.add_argument("--data", type=pathlib.Path, default="/usr/share/datasets/fashion-mnist", metavar="DIR",
+                        help="which has the four files of Fashion-MNIST (default: %(default)s)")
     return parser
+
+
+def require_least(parser: argparse.ArgumentParser, options, least: int, *names: str) -> None:
+    for name in names:
+        if getattr(options, name) < least:
+            parser.error(f"--{name.replace('_', '-')} {getattr(options, name)}: give {least} or more")
+
+
+def require_pictures(parser: argparse.ArgumentParser, options) -> None:
+    if not (options.data / "train-images-idx3-ubyte.gz").exists():
+        parser.error(f"--data {options.data}: there is no Fashion-MNIST; give the directory with its four files, or "
+                     "install Debian's package dataset-fashion-mnist")
 
 
 def checked(parser: argparse.ArgumentParser, usual=lambda options: "adam") -> argparse.Namespace:
     """The command line's options; `usual` tells by which optimizer a model is trained unless they name one."""
     options = parser.parse_args()
-    if options.say_every < 1:
-        parser.error(f"--say-every {options.say_every}: give 1 or more steps")
-    if options.evaluate_every < 0:
-        parser.error(f"--evaluate-every {options.evaluate_every}: give 1 or more steps")
+    require_least(parser, options, 1, "width", "steps", "batch", "say_every")
+    require_least(parser, options, 0, "seed", "evaluate_every")
     if options.optimizer is None:
         options.optimizer = usual(options)
     if options.learning_rate is None:
@@ -168,7 +186,9 @@ def checked(parser: argparse.ArgumentParser, usual=lambda options: "adam") -> ar
 
 
 def main() -> None:
-    options = checked(arguments(__doc__))
+    parser = arguments(__doc__)
+    options = checked(parser)
+    require_pictures(parser, options)
     dist.init_process_group(options.backend)
     torch.manual_seed(options.seed)
     model = models.of_name(options.model, options.width)

@@ -9,6 +9,10 @@ import contextlib
 import functools
 import pathlib
 
+import needs
+
+needs.require("torch", "tributary", "tributary.torch")
+
 import torch
 import torch.distributed as dist
 from torch import nn
@@ -18,6 +22,10 @@ from torch.nn.parallel import DistributedDataParallel
 import models
 import train
 from tributary.torch import compress_bf16, loose_optimizer, sketch_hook
+
+BITS = (4, 8, 16, 32)  # that an element takes, where that is chosen
+# With parameters that are handed over nothing goes that an optimizer remembers.
+HANDS_OVER = ("asp", "drop")
 
 
 def in_some_steps(hook, percent: int):
@@ -44,8 +52,7 @@ def add_hook(parallel: DistributedDataParallel, options) -> None:
 def exchanging(model: nn.Module, options):
     """What is called for its outputs, the optimizer and its rates; DDP, or ranks at speeds of their own."""
     drops = options.loose == "drop"
-    # With parameters that are handed over nothing goes that an optimizer remembers.
-    plain = (torch.optim.SGD(model.parameters(), lr=options.learning_rate) if drops
+    plain = (torch.optim.SGD(model.parameters(), lr=options.learning_rate) if options.loose in HANDS_OVER
              else train.optimizer_of(model, options))
     if options.loose == "none":
         parallel = DistributedDataParallel(model)
@@ -74,28 +81,36 @@ def bytes_sent(interfaces: str) -> int:
 def arguments() -> argparse.ArgumentParser:
     parser = train.arguments(__doc__)
     parser.add_argument("--hook", choices=["none", "bf16", "sketch"], default="none",
-                        help="by which gradients go as fewer bytes")
-    parser.add_argument("--bits", type=int, help="of --hook sketch (default: 8), or of the gradients of --loose "
+                        help="by which gradients go as fewer bytes (default: %(default)s)")
+    parser.add_argument("--bits", type=int, choices=BITS,
+                        help="of --hook sketch (default: 8; 32 with --low-rank only), or of the gradients of --loose "
                         "(default: 32)")
     parser.add_argument("--rounding", choices=["stochastic", "nearest"],
                         help="to --bits (default: nearest with --hook, stochastic with --loose)")
-    parser.add_argument("--low-rank", type=int, default=0, help="of --hook sketch")
-    parser.add_argument("--sketched", type=int, default=100, metavar="PERCENT", help="of the steps, by --hook sketch")
-    parser.add_argument("--loose", choices=["none", "bsp", "ssp", "drop"], default="none",
-                        help="how ranks that go on by themselves are kept together, without DDP and hooks; drop is ssp "
-                        "that drops the gradients of ranks further behind, and trains by SGD without momentum")
+    parser.add_argument("--low-rank", type=int, default=0, metavar="RANK",
+                        help="of --hook sketch: layers of weights go as factors of this rank (default: 0, as they are)")
+    parser.add_argument("--sketched", type=int, default=100, metavar="PERCENT",
+                        help="of the steps go by --hook sketch, the others as they are (default: %(default)s)")
+    parser.add_argument("--loose", choices=["none", "bsp", "ssp", "asp", "drop"], default="none",
+                        help="how ranks that go on by themselves are kept together, without DDP and hooks (default: "
+                        "%(default)s): by bsp they are in the same step, by ssp up to --staleness apart, and by asp as "
+                        "far as it comes; drop is ssp that drops the gradients of ranks further behind. asp and drop "
+                        "train by SGD without momentum")
     parser.add_argument("--staleness", type=int, default=3,
-                        help="of --loose ssp and drop: how many steps they may be apart")
+                        help="of --loose ssp and drop: how many steps they may be apart (default: %(default)s)")
     parser.add_argument("--no-sync", action="store_true",
                         help="exchange no gradients, to see how long the rest of a step takes")
-    parser.add_argument("--interface", help="whose bytes are counted, or those of several, with commas between")
+    parser.add_argument("--interface", metavar="NAMES",
+                        help="whose bytes are counted; several have commas between (default: none)")
     return parser
 
 
 def checked(parser: argparse.ArgumentParser) -> argparse.Namespace:
-    options = train.checked(parser, lambda options: "sgd" if options.loose == "drop" else "adam")
-    if options.loose == "drop" and options.optimizer == "adam":
-        parser.error("--loose drop goes by --optimizer sgd: what Adam remembers is not handed over with parameters")
+    options = train.checked(parser, lambda options: "sgd" if options.loose in HANDS_OVER else "adam")
+    train.require_least(parser, options, 0, "low_rank", "staleness")
+    if options.loose in HANDS_OVER and options.optimizer == "adam":
+        parser.error(f"--loose {options.loose} goes by --optimizer sgd: what Adam remembers is not handed over with "
+                     "parameters")
     if options.loose != "none" and options.hook != "none":
         parser.error("--loose goes without --hook: its ranks exchange gradients by themselves")
     if options.hook != "sketch" and (options.low_rank, options.sketched) != (0, 100):
@@ -104,6 +119,8 @@ def checked(parser: argparse.ArgumentParser) -> argparse.Namespace:
         parser.error("--bits is of --hook sketch, or of --loose")
     if options.rounding and options.hook != "sketch" and options.bits is None:
         parser.error("--rounding goes with --hook sketch, or with --bits")
+    if options.hook == "sketch" and options.bits == 32 and not options.low_rank:
+        parser.error("--bits 32 is of --low-rank, whose factors may go as floats: give 4, 8 or 16")
     if options.bits is None:
         options.bits = 8 if options.hook == "sketch" else 32
     if not 0 <= options.sketched <= 100:
@@ -114,7 +131,9 @@ def checked(parser: argparse.ArgumentParser) -> argparse.Namespace:
 
 
 def main() -> None:
-    options = checked(arguments())
+    parser = arguments()
+    options = checked(parser)
+    train.require_pictures(parser, options)
     dist.init_process_group(options.backend)
     torch.manual_seed(options.seed)
     model = models.of_name(options.model, options.width)

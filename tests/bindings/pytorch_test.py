@@ -4,6 +4,7 @@
 
 import argparse
 import datetime
+import io
 import os
 import re
 import signal
@@ -597,7 +598,7 @@ class Backend(ranks.Cases):
 
     def test_the_example_knows_nothing_but_the_backends_name(self):
         self.assertEqual(re.findall(r"(?i).*tributary.*", TRAIN.read_text()),
-                         ['    parser.add_argument("--backend", default="tributary")'])
+                         ['    parser.add_argument("--backend", default="tributary",'])
 
     def assert_says(self, script_text: str, said: str) -> None:
         """A script that the package starts."""
@@ -663,12 +664,33 @@ class Backend(ranks.Cases):
     def test_the_rate_of_the_example_is_that_of_its_optimizer(self):
         sys.path.insert(0, str(TRAIN.parent))
         import train_sketched
-        for arguments, rate in ("", 1e-3), ("--loose ssp", 1e-3), ("--loose drop", 0.05), ("--optimizer sgd", 0.05):
+        for arguments, rate in ("", 1e-3), ("--loose ssp", 1e-3), ("--loose asp", 0.05), ("--optimizer sgd", 0.05):
             with self.subTest(arguments=arguments), mock.patch("sys.argv", ["train", *arguments.split()]):
                 self.assertEqual(train_sketched.checked(train_sketched.arguments()).learning_rate, rate)
-        with (mock.patch("sys.argv", ["train", "--loose", "drop", "--optimizer", "adam"]), mock.patch("sys.stderr"),
-              self.assertRaises(SystemExit)):
+
+    def test_the_examples_check_their_options_at_the_start(self):
+        sys.path.insert(0, str(TRAIN.parent))
+        import train_sketched
+        for arguments, why in (("--loose drop --optimizer adam", "goes by --optimizer sgd"),
+                               ("--loose asp --optimizer adam", "goes by --optimizer sgd"),
+                               ("--hook sketch --bits 7", "choose from 4, 8, 16, 32"),
+                               ("--hook sketch --bits 32", "give 4, 8 or 16"),
+                               ("--steps 0", "--steps 0: give 1 or more"),
+                               ("--staleness -1", "--staleness -1: give 0 or more")):
+            with (self.subTest(arguments=arguments), mock.patch("sys.argv", ["train", *arguments.split()]),
+                  mock.patch("sys.stderr", io.StringIO()) as said, self.assertRaises(SystemExit)):
+                train_sketched.checked(train_sketched.arguments())
+            self.assertIn(why, said.getvalue())
+        with mock.patch("sys.argv", ["train", *"--hook sketch --bits 32 --low-rank 4".split()]):
             train_sketched.checked(train_sketched.arguments())
+
+    def test_the_examples_say_what_they_lack(self):
+        for script in SKETCHED, TRAIN.with_name("layers.py"):
+            done = subprocess.run([sys.executable, script, "--help"], capture_output=True, text=True,
+                                  env={name: value for name, value in os.environ.items() if name != "PYTHONPATH"})
+            if done.returncode != 0:  # unless the package is installed
+                self.assertIn("PYTHONPATH=$PWD/build/src/bindings/python", done.stderr)
+                self.assertNotIn("Traceback", done.stderr)
 
     @unittest.skipUnless(FASHION.is_dir(), "needs Debian's dataset-fashion-mnist")
     def test_the_example_trains_by_sgd_at_a_rate_that_falls(self):
@@ -683,7 +705,8 @@ class Backend(ranks.Cases):
     @unittest.skipUnless(FASHION.is_dir(), "needs Debian's dataset-fashion-mnist")
     def test_the_example_trains_loosely(self):
         # How many gradients are dropped is the machine's; by chance one picture in ten is told.
-        for least, how, *more in ([0.5, "ssp"], [0.5, "ssp", "--bits", "8"], [0.2, "drop", "--learning-rate", "0.3"]):
+        for least, how, *more in ([0.5, "ssp"], [0.5, "ssp", "--bits", "8"], [0.2, "asp", "--learning-rate", "0.3"],
+                                [0.2, "drop", "--learning-rate", "0.3"]):
             with self.subTest(how=how, more=more):
                 said = self.train("--loose", how, "--staleness", "2", *more, script=SKETCHED)
                 self.assertEqual(len({re.search(r"parameters (\w+)", one)[1] for one in said}), 1, said)
