@@ -2,7 +2,6 @@
 #include "controller/fabric_file.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <map>
 #include <optional>
@@ -16,6 +15,7 @@
 #include "control/toml_file.h"
 #include "controller/obstacles.h"
 #include "wire/embedding_prefix.h"
+#include "wire/quorum.h"
 
 namespace tributary::controller {
 namespace {
@@ -152,11 +152,7 @@ class FabricReader {
     job.hosts = reader.names("hosts");
     read_algorithm(reader, job);
     read_trees(reader, job);
-    reader.number("share", job.share, {0.0, 1.0});
-    if (!(job.share > 0.0)) {
-      reader.error("share", "`share` is to be more than 0",
-                   "0.88, or leave it out to wait for all");
-    }
+    reader.number("share", job.share, {wire::quorum_share_least, 1.0});
     if (reader.has("hosts") && (job.hosts.empty() || job.hosts.size() > workers_max)) {
       reader.error("hosts", "a job has 1 to " + std::to_string(workers_max) + " hosts");
     }
@@ -267,8 +263,10 @@ class FabricReader {
         diagnostics_.error(where, "job " + std::to_string(text.id) + " was given before");
       }
       check_limits(text);
-      fabric_.jobs.push_back({text.id, workers_of(text), text.trees, quorum_of(text), text.engine,
-                              text.support->limits, text.settings});
+      fabric_.jobs.push_back({text.id, workers_of(text), text.trees,
+                              static_cast<std::uint16_t>(wire::quorum_of(
+                                  text.share, static_cast<std::uint32_t>(text.hosts.size()))),
+                              text.engine, text.support->limits, text.settings});
       fabric_.shares.push_back(text.share);
       fabric_.job_places.push_back({"", where.line, where.column, "", ""});
     }
@@ -315,13 +313,6 @@ class FabricReader {
                              text.engine + " would know it",
                          "number it as in \"2001:db8:64::10.1.1.9\"");
     }
-  }
-
-  // A result needs as many workers as this share of the job's hosts.
-  static std::uint16_t quorum_of(const JobText& text) {
-    constexpr double rounding = 1e-9;
-    const double needed = text.share * static_cast<double>(text.hosts.size());
-    return static_cast<std::uint16_t>(std::ceil(needed - rounding));
   }
 
   std::vector<std::size_t> workers_of(const JobText& text) {

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <cassert>
 #include <cctype>
-#include <cmath>
 
 #include "host/text.h"
 #include "wire/crc32.h"
+#include "wire/quorum.h"
 
 namespace tributary::host {
 namespace {
@@ -41,7 +41,7 @@ std::string wanted(const Parameter& parameter) {
     case Kind::number:
       return a_number(parameter.least, parameter.most);
     case Kind::share:
-      return "a share above 0 and up to 1";
+      return a_share;
     case Kind::on_or_off:
       return "on or off";
     case Kind::duration:
@@ -80,11 +80,6 @@ bool is_valid(const Parameter& parameter, const std::string& text) {
 Result<void> check(const Parameter& parameter, const std::string& text) {
   return is_valid(parameter, text) ? Result<void>()
                                    : misread(variable_of(parameter), text, wanted(parameter));
-}
-
-std::uint32_t ranks_of(double share, std::uint32_t world_size) {
-  constexpr double rounding = 1e-9;
-  return static_cast<std::uint32_t>(std::ceil(share * world_size - rounding));
 }
 
 std::string Values::text(std::string_view name) const {
@@ -129,7 +124,7 @@ std::uint32_t Values::compared_by(const Parameter& parameter, std::uint32_t worl
     case Kind::number:
       return number(parameter.name);
     case Kind::share:
-      return ranks_of(share(parameter.name), world_size);
+      return wire::quorum_of(share(parameter.name), world_size);
     case Kind::on_or_off:
       return on(parameter.name) ? 1 : 0;
     case Kind::duration:

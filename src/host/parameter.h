@@ -40,9 +40,6 @@ bool is_valid(const Parameter& parameter, const std::string& text);
 // Checks the same, with an error that names the variable.
 Result<void> check(const Parameter& parameter, const std::string& text);
 
-// Returns how many ranks a share of them is, rounded up: 0.8 of 5 are 4.
-std::uint32_t ranks_of(double share, std::uint32_t world_size);
-
 // The values of a protocol's parameters, as they were given or by default. Preconditions: those
 // that were given are checked, and those that are asked for are the protocol's.
 class Values {

@@ -9,6 +9,8 @@
 #include <iterator>
 #include <sstream>
 
+#include "wire/quorum.h"
+
 namespace tributary::host {
 namespace {
 
@@ -46,7 +48,8 @@ std::optional<std::chrono::nanoseconds> duration_of(const std::string& text) {
 std::optional<double> share_of(const std::string& text) {
   char* end = nullptr;
   const double value = std::strtod(text.c_str(), &end);
-  return *end == '\0' && value > 0 && value <= 1 ? std::optional(value) : std::nullopt;
+  return *end == '\0' && value >= wire::quorum_share_least && value <= 1 ? std::optional(value)
+                                                                         : std::nullopt;
 }
 
 std::optional<bool> switch_of(std::string_view text) {

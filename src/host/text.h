@@ -19,12 +19,13 @@ namespace tributary::host {
 // These read what people write in variables and options; nothing if the text is something else.
 std::optional<std::uint32_t> number_of(std::string_view text);
 std::optional<std::chrono::nanoseconds> duration_of(const std::string& text);
-// Reads a share above 0 and up to 1.
+// Reads a share of the ranks (wire/quorum.h).
 std::optional<double> share_of(const std::string& text);
 std::optional<bool> switch_of(std::string_view text);
 // Reads a list with commas between its entries.
 std::vector<std::string> list_of(const std::string& text);
 
+inline constexpr auto a_share = "a share from 0.0001 to 1";
 inline constexpr auto a_duration = "a duration as in 10s, 500ms or 2min; seconds without a unit";
 // "a number from 1 to 15"
 std::string a_number(std::uint32_t least, std::uint32_t most);
@@ -51,7 +52,7 @@ std::string different_handlers(wire::Operator op);
 inline tl::unexpected<Error> invalid(std::string message) {
   return fail(Error::Code::invalid_argument, std::move(message));
 }
-// "TRIBUTARY_SHARE=2 is not a share above 0 and up to 1"
+// "TRIBUTARY_SHARE=2 is not a share from 0.0001 to 1"
 tl::unexpected<Error> misread(const std::string& variable, const std::string& text,
                               const std::string& wanted);
 

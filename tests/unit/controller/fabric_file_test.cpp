@@ -151,8 +151,10 @@ TEST(FabricFile, what_contradicts_itself_is_refused) {
     EXPECT_THAT(complaint("trees = 2", wrong),
                 HasSubstr("`trees` is to be \"all\" or a whole number (from 1 to 16)"));
   }
-  EXPECT_THAT(complaint("share = 0.5", "share = 0"), HasSubstr("share"));
-  EXPECT_THAT(complaint("share = 0.5", "share = 1.5"), HasSubstr("share"));
+  for (const char* wrong : {"share = 0", "share = 1e-12", "share = 1.5", "share = nan"}) {
+    EXPECT_THAT(complaint("share = 0.5", wrong),
+                HasSubstr("`share` is out of range (from 0.0001 to 1.0)"));
+  }
   EXPECT_THAT(complaint("share = 0.5", "shar = 0.5"), HasSubstr("did you mean `share`?"));
 }
 

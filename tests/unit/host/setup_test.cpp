@@ -105,7 +105,7 @@ TEST(Setup, ParametersAreCheckedBeforeProtocolsSeeThem) {
   options.algorithm = "none";
   options.set("share", "2");
   ASSERT_FALSE(check(options));
-  EXPECT_EQ(check(options).error().message, "TRIBUTARY_SHARE=2 is not a share above 0 and up to 1");
+  EXPECT_EQ(check(options).error().message, "TRIBUTARY_SHARE=2 is not a share from 0.0001 to 1");
 }
 
 }  // namespace

@@ -16,6 +16,7 @@
 #include "protocols/panama/host/collectives.h"
 #include "protocols/panama/host/packets.h"
 #include "protocols/panama/wire.h"
+#include "wire/quorum.h"
 
 namespace tributary::host {
 namespace {
@@ -33,16 +34,15 @@ constexpr auto panama_advice =
     "every rank is behind its own port of the trees, and that the switches take packets as large "
     "as the hosts' MTU (TRIBUTARY_MTU)";
 
-Result<Choice> choose(const CommunicatorOptions& options, const PanamaCollectives& machine,
-                      const Observation& observation) {
-  const auto start = who(options, machine.job().id);
+constexpr auto share_advice =
+    "give ranks and trees one share: 'tributaryctl fabric show' tells TRIBUTARY_SHARE of the trees "
+    "(without it, 1), which the job's `share` in the fabric file sets";
+
+Choice choose_trees(const CommunicatorOptions& options, const PanamaCollectives& machine,
+                    const Observation& observation) {
   const auto& plan = machine.plan();
-  if (observation.failed != 0) {
-    return fall_back(options, start, why_not("the aggregation trees do not answer", observation),
-                     panama_advice);
-  }
-  auto notice = start + "panama over " + std::to_string(plan.trees.size()) +
-                (plan.trees.size() == 1 ? " tree" : " trees");
+  auto notice = who(options, machine.job().id) + "panama over " +
+                std::to_string(plan.trees.size()) + (plan.trees.size() == 1 ? " tree" : " trees");
   notice += plan.congestion_control ? "" : ", without congestion control";
   if (plan.quorum < observation.ranks) {
     notice += ", a sum needs " + of(plan.quorum, observation.ranks);
@@ -64,8 +64,9 @@ class PanamaCarrier final : public MachineCarrier<PanamaCollectives> {
       return look(runner(), ring, {bytes}, until, {.patience = patience});
     });
     return observed
-        .and_then([&](const Observation& observation) {
-          return choose(options(), machine(), observation);
+        .and_then([&](const Observation& observation) -> Result<Choice> {
+          return observation.failed == 0 ? choose_trees(options(), machine(), observation)
+                                         : choose_ring_for(observation, ring, until);
         })
         .map([&](Choice choice) { return with_size_found(std::move(choice)); });
   }
@@ -82,6 +83,43 @@ class PanamaCarrier final : public MachineCarrier<PanamaCollectives> {
   Result<std::vector<PartialResult>> partial_results() override {
     return with_machine([](const auto& panama) { return panama.partial_results(); });
   }
+
+ private:
+  Result<Choice> choose_ring_for(const Observation& observation, Ring& ring,
+                                 const Deadline& until) {
+    const bool needs_all = machine().plan().quorum >= machine().job().world_size();
+    return answer_otherwise(needs_all, ring, until).and_then([&](bool share_differs) {
+      const auto start = who(options(), machine().job().id);
+      return share_differs
+                 ? fall_back(options(), start, difference_of_shares(needs_all), share_advice)
+                 : fall_back(options(), start,
+                             why_not("the aggregation trees do not answer", observation),
+                             panama_advice);
+    });
+  }
+
+  // Where sums may lack ranks, switches drop packets without a mask, and elsewhere those with one.
+  // Tells whether the trees answer packets of the other kind; none go to them after that.
+  Result<bool> answer_otherwise(bool needs_all, Ring& ring, const Deadline& until) {
+    const auto ranks = machine().job().world_size();
+    if (ranks > wire::panama_masked_ranks_max) {
+      return false;
+    }
+    with_machine([=](auto& panama) { panama.set_quorum(needs_all ? 1 : ranks); });
+    const Probe probe{machine().plan().trees.size() * payload_granule};
+    return look(runner(), ring, probe, until, {.patience = path_step_patience})
+        .map([](const Observation& observation) { return observation.failed == 0; });
+  }
+
+  std::string difference_of_shares(bool needs_all) const {
+    const std::string how =
+        needs_all ? "the aggregation trees leave out ranks that are late, but these ranks wait for "
+                    "all of them"
+                  : "the aggregation trees wait for all ranks, but these ranks go on without those "
+                    "that are late";
+    const Values values(options().parameters, panama_parameters);
+    return how + " (TRIBUTARY_SHARE is " + values.text("share") + ")";
+  }
 };
 
 PanamaPlan plan_of(const PanamaOptions& options, std::vector<wire::Ipv4Address> groups,
@@ -90,7 +128,7 @@ PanamaPlan plan_of(const PanamaOptions& options, std::vector<wire::Ipv4Address> 
   plan.window_max = std::max(job.window / static_cast<std::uint32_t>(groups.size()), 2u);
   plan.trees = std::move(groups);
   plan.congestion_control = options.congestion_control;
-  plan.quorum = ranks_of(options.share, job.world_size());
+  plan.quorum = wire::quorum_of(options.share, job.world_size());
   return plan;
 }
 
@@ -106,7 +144,7 @@ Result<std::unique_ptr<Preparation>> prepare_panama(const CommunicatorOptions& o
     return tl::make_unexpected(socket.error());
   }
   const auto overhead =
-      panama_overhead_bytes(ranks_of(own.share, options.world_size), options.world_size);
+      panama_overhead_bytes(wire::quorum_of(own.share, options.world_size), options.world_size);
   const auto offer =
       socket_offer(options, *socket, payload_bytes_behind(overhead, place.mtu), automatic_window);
   return prepare_socket(std::move(*socket), offer,

@@ -6,6 +6,7 @@
 #include "host/text.h"
 #include "host/transport/group_socket.h"
 #include "protocols/panama/wire.h"
+#include "wire/quorum.h"
 
 namespace tributary::host {
 PanamaOptions panama_options_of(const CommunicatorOptions& options) {
@@ -38,7 +39,7 @@ Result<void> check_panama(const CommunicatorOptions& options) {
     return invalid("PANAMA needs the job for which its trees were set up (TRIBUTARY_JOB)");
   }
   if (options.world_size > wire::panama_masked_ranks_max &&
-      ranks_of(panama.share, options.world_size) < options.world_size) {
+      wire::quorum_of(panama.share, options.world_size) < options.world_size) {
     return invalid("sums may lack ranks where these are up to " +
                    std::to_string(wire::panama_masked_ranks_max) + ", not " +
                    std::to_string(options.world_size) +

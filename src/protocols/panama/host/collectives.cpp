@@ -32,18 +32,23 @@ PanamaCollectives::PanamaCollectives(Job job, PanamaPlan plan, const PanamaTunin
       run_(panama_run(job_.key)),
       next_epoch_(first_epoch),
       missed_epoch_(first_epoch - 1) {
-  if (plan_.quorum == 0) {
-    plan_.quorum = job_.world_size();
+  for (const auto& group : plan_.trees) {
+    trees_.emplace_back(plan_, tuning, salt_of(job_, trees_.size()));
+    statistics_.trees.push_back({.group = to_string(group)});
   }
+  set_quorum(plan_.quorum == 0 ? job_.world_size() : plan_.quorum);
+}
+
+void PanamaCollectives::set_quorum(std::uint32_t quorum) {
+  plan_.quorum = quorum;
+  own_mask_.assign(partial() ? wire::rank_mask_bytes(job_.world_size()) : 0, std::byte{0});
   if (partial()) {
-    own_mask_.resize(wire::rank_mask_bytes(job_.world_size()));
     wire::set_rank(own_mask_, job_.rank, true);
   }
   const auto window = std::max(plan_.window_max, CongestionWindow::initial);
-  for (const auto& group : plan_.trees) {
-    trees_.emplace_back(plan_, tuning, salt_of(job_, trees_.size()));
+  retention_.clear();
+  for (std::size_t tree = 0; tree < trees_.size(); ++tree) {
     retention_.emplace_back(window, partial(), job_.payload_bytes);
-    statistics_.trees.push_back({.group = to_string(group)});
   }
 }
 
@@ -55,6 +60,7 @@ void PanamaCollectives::begin(const Call& call, Time now, const Deadline& deadli
   forget_failure();
   absence_.begin();
   mismatches_before_ = statistics_.ignored[Verdict::mismatch];
+  below_quorum_ = 0;
   running_ = !Reduction(call, job_.rank).is_empty();
   if (!running_) {
     return;
@@ -192,6 +198,7 @@ Verdict PanamaCollectives::take_result(const wire::PanamaView& view, bool marked
   }
   if (!is_result(header, view.mask)) {
     ++statistics_.fingerprint_rejections;
+    below_quorum_ += header.contributions.value() < plan_.quorum ? 1 : 0;
     return Verdict::taken;  // and counted
   }
   const bool partial = header.contributions.value() != job_.world_size();
@@ -356,6 +363,11 @@ std::string PanamaCollectives::diagnose() const {
       mismatches != 0) {
     text += "; " + std::to_string(mismatches) +
             " results had another type, operator or length: do all ranks call the same collective?";
+  }
+  if (below_quorum_ != 0) {
+    text += "; " + std::to_string(below_quorum_) + " results had fewer than the " +
+            std::to_string(plan_.quorum) +
+            " ranks that TRIBUTARY_SHARE asks for: is it the share of the trees?";
   }
   return with_trouble(std::move(text));
 }

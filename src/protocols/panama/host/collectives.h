@@ -46,6 +46,8 @@ class PanamaCollectives final : public Machine {
   // Sets the payload of a full packet of the collectives that begin from now on: no more than at
   // first. All ranks have to do so, between the same two collectives.
   void set_payload(std::uint32_t bytes) { job_.payload_bytes = bytes; }
+  // Sets how many ranks a result needs, likewise; results that were kept are forgotten.
+  void set_quorum(std::uint32_t quorum);
 
   void receive(std::span<const Arrival> burst, Time now) override;
   void poll(Outbox& outbox, Time now) override;
@@ -86,6 +88,7 @@ class PanamaCollectives final : public Machine {
   std::vector<PanamaTree> trees_;
   PanamaStatistics statistics_;
   std::uint64_t mismatches_before_ = 0;  // when the call began
+  std::uint64_t below_quorum_ = 0;       // results of the call that lack more than they may
   std::vector<std::byte> zeros_;         // what contributes nothing to a broadcast
 
   std::vector<std::byte> own_mask_;  // with this rank alone; empty if all are needed

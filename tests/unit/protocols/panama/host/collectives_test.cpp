@@ -644,6 +644,12 @@ TEST(PanamaCollectives, BelowTheQuorumNothingIsTaken) {
   model.deliver();
   EXPECT_TRUE(model[0].running());
   EXPECT_EQ(model[0].statistics().fingerprint_rejections, 1u);
+  model[0].expire(model.now + 2 * patience);
+  ASSERT_TRUE(model[0].failure());
+  EXPECT_NE(model[0].failure()->message.find(
+                "1 results had fewer than the 3 ranks that TRIBUTARY_SHARE asks for"),
+            std::string::npos)
+      << model[0].failure()->message;
 }
 
 // Returns the rank's answer to an inquiry for that packet's result, or nothing.

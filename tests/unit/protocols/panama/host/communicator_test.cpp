@@ -275,6 +275,45 @@ TEST(PanamaCommunicator, WithoutTreesThatAnswerTheRingIsUsedAndOneLineSaysSo) {
   }
 }
 
+// Returns the notices of three ranks with that share, whose trees need so many of them.
+std::vector<std::string> notices_with(std::uint32_t quorum, const char* share) {
+  const auto trees = groups(2);
+  const Switches switches(3, quorum, trees, job_of_this_process(), false);
+  std::mutex mutex;
+  std::vector<std::string> lines;
+  run_world(
+      3, trees,
+      [](Communicator& communicator) {
+        EXPECT_EQ(communicator.algorithm(), "ring");
+        expect_reduced(communicator, 1000);
+        EXPECT_TRUE(communicator.partial_results()->empty());
+      },
+      [&](CommunicatorOptions& options) {
+        options.deadline = 2s;
+        options.set("share", share);
+        options.on_notice = [&](const std::string& line) {
+          const std::lock_guard lock(mutex);
+          lines.push_back(line);
+        };
+      });
+  EXPECT_EQ(lines.size(), 3u);
+  return lines;
+}
+
+TEST(PanamaCommunicator, AShareThatIsNotThatOfTheTreesIsSaid) {
+  for (const auto& line : notices_with(2, "1")) {
+    EXPECT_NE(line.find("but these ranks wait for all of them (TRIBUTARY_SHARE is 1)"),
+              std::string::npos)
+        << line;
+  }
+  for (const auto& line : notices_with(3, "0.6")) {
+    EXPECT_NE(line.find("go on without those that are late (TRIBUTARY_SHARE is 0.6)"),
+              std::string::npos)
+        << line;
+    EXPECT_NE(line.find("tributaryctl fabric show"), std::string::npos) << line;
+  }
+}
+
 // Returns the statistics of three ranks that have reduced vectors of several sizes, with switches
 // that take `delay` for each answer.
 CommunicatorStatistics with_slow_switches(const Change& change, Duration delay = 5ms) {

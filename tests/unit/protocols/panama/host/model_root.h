@@ -33,6 +33,9 @@ class ModelRoot {
       return {};
     }
     const auto& header = *view.header;
+    if (header.has_mask() != (quorum_ < ranks_)) {
+      return {};
+    }
     auto& row = rows_[{header.epoch.value(), header.tree.value(), header.vid.value()}];
     row.has.resize(ranks_);
     if (!row.result.empty()) {
