@@ -265,8 +265,11 @@ FullPacket Communicator::full_packet() const {
   }
   return state_->carrier ? state_->carrier->full_packet() : FullPacket{};
 }
+bool Communicator::may_lack_ranks() const {
+  return !state_->only_ring && state_->may_lack_ranks();
+}
 Result<std::vector<PartialResult>> Communicator::partial_results() const {
-  if (state_->machine && !state_->only_ring && state_->may_lack_ranks()) {
+  if (state_->machine && may_lack_ranks()) {
     return fail(Error::Code::invalid_argument,
                 "ranks that share a machine are not told which machines a sum lacks; make a "
                 "communicator in which each rank stands for itself");

@@ -202,6 +202,8 @@ class Communicator {
     return sketched_allreduce(inout, inout, sketch);
   }
 
+  // Tells whether results may lack ranks: with PANAMA and a share below 1.
+  bool may_lack_ranks() const;
   // Tells which elements of the last collective's result lack whom, in the order of the elements;
   // all others have every rank in them. Only allreduce, reduce and reduce_scatter may lack ranks,
   // and only with PANAMA and a share below 1 (TRIBUTARY_SHARE). Fails where nobody can tell: if

@@ -127,6 +127,30 @@ def refused_buffers() -> None:
         assert comm.allreduce(numpy.ones(1))[0] == comm.size
 
 
+def refused_numbers() -> None:
+    """With a sentence in place of all signatures of the function."""
+    def bad(error: type[BaseException], name: str, given, call, most: int = 2**32 - 1) -> None:
+        said = raised(error, call, f"{name} is {given!r}: give a whole number from 0 to {most}")
+        assert "signature" not in str(said) and "incompatible" not in str(said)
+
+    with tributary.Communicator() as comm:
+        for call in comm.broadcast, comm.ibroadcast, comm.reduce, comm.ireduce:
+            bad(ValueError, "root", -1, lambda: call(numpy.ones(1), root=-1))
+            bad(ValueError, "root", 2**70, lambda: call(numpy.ones(1), root=2**70))
+            bad(TypeError, "root", 0.5, lambda: call(numpy.ones(1), root=0.5))
+        bad(ValueError, "size", -2, lambda: comm.regroup(-2))
+        comm.broadcast(numpy.ones(1), numpy.int8(0))
+        bad(ValueError, "layers", -3, lambda: tributary.GradientExchange(comm, [4, -3], print), 2**64 - 1)
+        bad(ValueError, "staleness", -1, lambda: tributary.GradientExchange(comm, [4], print, staleness=-1))
+        assert comm.partial_results() == [], "of the ring no rank is missing"
+    bad(ValueError, "count", -1, lambda: tributary.Sketch(-1), 2**64 - 1)
+    bad(ValueError, "bits", -8, lambda: tributary.Sketch(1, bits=-8))
+    bad(ValueError, "seed", -1, lambda: tributary.Sketch(1, seed=-1), 2**64 - 1)
+    bad(ValueError, "layers", -1, lambda: tributary.Sketch.of_layers([1, -1]), 2**64 - 1)
+    bad(ValueError, "rank", -4, lambda: tributary.Sketch.low_rank(8, 8, -4), 2**64 - 1)
+    bad(ValueError, "number", -1, lambda: tributary.load_handler(-1, "acc = acc + in;", "i8"))
+
+
 def other_collectives() -> None:
     with tributary.Communicator() as comm:
         rank, size = comm.rank, comm.size
@@ -985,7 +1009,7 @@ def a_world_shrinks() -> None:
 
 
 CASES = {function.__name__: function for function in (
-    types_and_operators, named_types, buffers, refused_buffers, other_collectives, parts, requests,
+    types_and_operators, named_types, buffers, refused_buffers, refused_numbers, other_collectives, parts, requests,
     outstanding_requests, who_waits_is_in_nobodys_way, abandoned_requests, buffers_with_finalizers,
     closing_is_aborted,
     a_fork_while_a_thread_waits, awaited_requests, awaited_requests_take_no_threads,

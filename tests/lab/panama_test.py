@@ -128,7 +128,24 @@ class Panama(unittest.TestCase):
                     break
             self.assertGreater(figures["results_partial"], 0)
             self.assertRegex(figures["missing_by_rank"], r"^[0-3]:\d+(,[0-3]:\d+)*$")
+            with self.subTest("Python is told who is missing"):
+                self.tell_python(lab)
+            with self.subTest("ranks have another share"), mock.patch.dict(os.environ, {"TRIBUTARY_SHARE": "1"}):
+                bench = lab.bench(*SIZES, "--algorithm", "panama", "--fallback", "error", deadline_s=15)
+                self.assertNotEqual(bench.end(), 0)
+                self.assertIn("these ranks wait for all of them (TRIBUTARY_SHARE is 1)", bench.said)
             lab.assert_balanced(self)
+
+    def tell_python(self, lab):
+        package = support.BUILD / "src" / "bindings" / "python"
+        if not list(package.glob("tributary/_core*.so")):
+            self.skipTest("the Python package was not built")
+        done = support.run(
+            support.LAB, "run", lab.name, "--program", "/usr/bin/python3", "--time-limit", 60, "--",
+            pathlib.Path(__file__).with_name("panama_partial_sums.py"),
+            env=os.environ | {"PYTHONPATH": str(package), "PYTHONDONTWRITEBYTECODE": "1",
+                              "TRIBUTARY_ALGORITHM": "panama", "TRIBUTARY_FALLBACK": "error"})
+        self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_trees_that_are_not_there(self):
         with support.Lab("star-4") as lab:

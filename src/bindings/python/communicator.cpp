@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "bindings/python/errors.h"
+#include "bindings/python/ranks.h"
 
 namespace tributary::python {
 
@@ -135,6 +136,34 @@ std::uint64_t Communicator::statistic(const std::string& name) const {
   return value;
 }
 
+py::list Communicator::partial_results() const {
+  auto comm = usable();
+  const auto ranks = tributary_comm_size(comm.get());
+  const auto words = TRIBUTARY_RANK_WORDS(std::size_t{ranks});
+  std::vector<tributary_partial_result> results;
+  std::vector<std::uint64_t> missing;
+  tributary_result result = TRIBUTARY_SUCCESS;
+  {
+    const py::gil_scoped_release others_run;
+    std::size_t count = 0;
+    do {  // there may be more, if another thread posts
+      results.resize(count);
+      missing.resize(count * words);
+      result = tributary_comm_partial_results(comm.get(), results.data(), missing.data(), &count);
+    } while (result == TRIBUTARY_SUCCESS && count > results.size());
+    results.resize(std::min(count, results.size()));
+    comm.reset();
+  }
+  check(result);
+  py::list all;
+  const auto* at = missing.data();
+  for (const auto& one : results) {
+    all.append(py::make_tuple(one.first, one.count, ranks_in(at, ranks)));
+    at += words;
+  }
+  return all;
+}
+
 // Requests that nobody has any more are looked after here: their memory is in use until they end.
 Request Communicator::keep(tributary_request* request, std::vector<View> views, py::object result,
                            const Deadline& deadline) {
@@ -168,7 +197,7 @@ Request Communicator::iallreduce(const py::object& buffer, const std::string& op
   return keep(request, std::move(all.views), out.is_none() ? buffer : out, limit);
 }
 
-Request Communicator::ireduce(const py::object& buffer, std::uint32_t root, const std::string& op,
+Request Communicator::ireduce(const py::object& buffer, Root root, const std::string& op,
                               const py::object& out, const Dtype& dtype,
                               const py::object& deadline) {
   const auto& comm = usable();
@@ -185,8 +214,7 @@ Request Communicator::ireduce(const py::object& buffer, std::uint32_t root, cons
   return keep(request, std::move(all.views), is_root ? std::move(result) : py::none(), limit);
 }
 
-Request Communicator::ibroadcast(const py::object& buffer, std::uint32_t root,
-                                 const py::object& deadline) {
+Request Communicator::ibroadcast(const py::object& buffer, Root root, const py::object& deadline) {
   const auto& comm = usable();
   const auto limit = deadline_of(deadline);
   const bool is_root = tributary_comm_rank(comm.get()) == root;
@@ -284,7 +312,7 @@ std::unique_ptr<Communicator> Communicator::split(std::optional<std::int64_t> co
   return part == nullptr ? nullptr : std::unique_ptr<Communicator>(new Communicator(part, notice_));
 }
 
-std::unique_ptr<Communicator> Communicator::regroup(std::uint32_t size) const {
+std::unique_ptr<Communicator> Communicator::regroup(Whole<std::uint32_t, "size"> size) const {
   const auto comm = usable();
   tributary_comm* next = nullptr;
   auto result = TRIBUTARY_SUCCESS;

@@ -14,12 +14,14 @@
 #include "bindings/python/request.h"
 #include "bindings/python/sketch.h"
 #include "bindings/python/view.h"
+#include "bindings/python/whole.h"
 #include "host/c/tributary.h"
 
 namespace tributary::python {
 
 using Dtype = std::optional<std::string>;
 using Deadline = std::optional<std::chrono::nanoseconds>;
+using Root = Whole<std::uint32_t, "root">;
 
 // The methods with an i before their names post, those without it wait as well.
 class Communicator {
@@ -34,15 +36,16 @@ class Communicator {
   std::string algorithm() const { return tributary_comm_algorithm(usable().get()); }
   std::uint64_t statistic(const std::string& name) const;
   bool is_closed() const { return comm_ == nullptr; }
+  // Returns tuples of the first element, the number of elements, and the ranks that these lack.
+  pybind11::list partial_results() const;
 
   Request iallreduce(const pybind11::object& buffer, const std::string& op,
                      const pybind11::object& out, const Dtype& dtype,
                      const pybind11::object& deadline);
-  Request ireduce(const pybind11::object& buffer, std::uint32_t root, const std::string& op,
+  Request ireduce(const pybind11::object& buffer, Root root, const std::string& op,
                   const pybind11::object& out, const Dtype& dtype,
                   const pybind11::object& deadline);
-  Request ibroadcast(const pybind11::object& buffer, std::uint32_t root,
-                     const pybind11::object& deadline);
+  Request ibroadcast(const pybind11::object& buffer, Root root, const pybind11::object& deadline);
   Request ibarrier(const pybind11::object& deadline);
   Request iallgather(const pybind11::object& buffer, const pybind11::object& out,
                      const pybind11::object& deadline);
@@ -61,7 +64,7 @@ class Communicator {
   std::unique_ptr<Communicator> split(std::optional<std::int64_t> color, std::int64_t key) const;
 
   // Returns the communicator of the next membership of an elastic world.
-  std::unique_ptr<Communicator> regroup(std::uint32_t size) const;
+  std::unique_ptr<Communicator> regroup(Whole<std::uint32_t, "size"> size) const;
   pybind11::dict membership() const;
 
   void abort() const;

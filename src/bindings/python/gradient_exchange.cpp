@@ -8,6 +8,7 @@
 
 #include "bindings/python/elements.h"
 #include "bindings/python/errors.h"
+#include "bindings/python/ranks.h"
 #include "bindings/python/request.h"
 
 namespace tributary::python {
@@ -154,7 +155,7 @@ int GradientExchange::apply(void* context, const tributary_layer_sum* sum) {
   auto& self = *static_cast<GradientExchange*>(context);
   return self.from_outside([&] {
     self.apply_(sum->layer, floats_for_python(sum->values, sum->count),
-                self.ranks_of(sum->contributors), sum->iteration);
+                ranks_in(sum->contributors, self.ranks_), sum->iteration);
   });
 }
 
@@ -204,16 +205,6 @@ void GradientExchange::abort() const {
   }
 }
 
-std::vector<std::uint32_t> GradientExchange::ranks_of(const std::uint64_t* words) const {
-  std::vector<std::uint32_t> ranks;
-  for (std::uint32_t rank = 0; rank < ranks_; ++rank) {
-    if ((words[rank / 64] >> (rank % 64) & 1) != 0) {
-      ranks.push_back(rank);
-    }
-  }
-  return ranks;
-}
-
 py::dict GradientExchange::gei() const {
   constexpr std::size_t rows_max = 256;
   const auto words = TRIBUTARY_RANK_WORDS(ranks_);
@@ -226,7 +217,7 @@ py::dict GradientExchange::gei() const {
   for (std::size_t row = 0; row < rows; ++row) {
     py::list of_layers;
     for (std::size_t layer = 0; layer < layers_.size(); ++layer, at += words) {
-      of_layers.append(ranks_of(at));
+      of_layers.append(ranks_in(at, ranks_));
     }
     all[py::int_(first + row)] = of_layers;
   }

@@ -62,7 +62,6 @@ class GradientExchange {
   template <typename Call>
   void outside(Call call);
   void give_back();
-  std::vector<std::uint32_t> ranks_of(const std::uint64_t* words) const;
 
   std::shared_ptr<tributary_comm> comm_;  // null once it was given back
   const std::uint32_t ranks_;

@@ -10,6 +10,7 @@
 #include "bindings/python/gradient_exchange.h"
 #include "bindings/python/request.h"
 #include "bindings/python/sketch.h"
+#include "bindings/python/whole.h"
 
 namespace {
 
@@ -20,7 +21,14 @@ using tributary::python::Dtype;
 using tributary::python::Endings;
 using tributary::python::GradientExchange;
 using tributary::python::Request;
+using tributary::python::Root;
 using tributary::python::Sketch;
+using tributary::python::Whole;
+
+using Bits = Whole<unsigned, "bits">;
+using Seed = Whole<std::uint64_t, "seed">;
+using Number = Whole<unsigned, "number">;  // of a handler
+using Layers = std::vector<Whole<std::size_t, "layers">>;
 
 py::object await(const py::object& request) {
   return py::module_::import("tributary.awaiting").attr("outcome")(request).attr("__await__")();
@@ -76,17 +84,15 @@ void add_collectives(py::class_<Communicator>& type) {
           "Returns the buffer with the result.")
       .def(
           "reduce",
-          [](Communicator& self, const py::object& buffer, std::uint32_t root,
-             const std::string& op, const py::object& out, const Dtype& dtype,
-             const py::object& deadline) {
+          [](Communicator& self, const py::object& buffer, Root root, const std::string& op,
+             const py::object& out, const Dtype& dtype, const py::object& deadline) {
             return self.finish(self.ireduce(buffer, root, op, out, dtype, deadline));
           },
           "buffer"_a, "root"_a = 0, "op"_a = "sum", "out"_a = none, py::kw_only(), "dtype"_a = none,
           "deadline"_a = none, "As allreduce, with the result at `root` alone; others get None.")
       .def(
           "broadcast",
-          [](Communicator& self, const py::object& buffer, std::uint32_t root,
-             const py::object& deadline) {
+          [](Communicator& self, const py::object& buffer, Root root, const py::object& deadline) {
             return self.finish(self.ibroadcast(buffer, root, deadline));
           },
           "buffer"_a, "root"_a = 0, py::kw_only(), "deadline"_a = none,
@@ -150,18 +156,32 @@ void add_sketch(py::module_& module) {
   py::class_<Sketch>(module, "Sketch",
                      "How one of a rank's vectors, a layer's gradient say, goes sketched from call "
                      "to call. All ranks have sketches of the same count, layers, kind and bits.")
-      .def(py::init<std::size_t, const std::string&, unsigned, const std::string&, bool,
-                    std::uint64_t>(),
+      .def(py::init<Whole<std::size_t, "count">, const std::string&, Bits, const std::string&, bool,
+                    Seed>(),
            "count"_a, py::kw_only(), "kind"_a = "grid", "bits"_a = 8, "rounding"_a = "stochastic",
            "feedback"_a = true, "seed"_a = 0)
-      .def_static("of_layers", &Sketch::of_layers, "layers"_a, py::kw_only(), "bits"_a = 8,
-                  "rounding"_a = "stochastic", "feedback"_a = true, "seed"_a = 0,
-                  "For vectors of layers with so many elements each, on a grid on which no two "
-                  "layers share a unit.")
-      .def_static("low_rank", &Sketch::low_rank, "rows"_a, "columns"_a, "rank"_a, py::kw_only(),
-                  "bits"_a = 8, "rounding"_a = "stochastic", "feedback"_a = true, "seed"_a = 0,
-                  "For matrices, row by row, that go as two factors of that rank, whose elements "
-                  "take so many bits; of 32 they are floats.")
+      .def_static(
+          "of_layers",
+          [](const Layers& layers, Bits bits, const std::string& rounding, bool feedback,
+             Seed seed) {
+            return Sketch::of_layers({layers.begin(), layers.end()}, bits, rounding, feedback,
+                                     seed);
+          },
+          "layers"_a, py::kw_only(), "bits"_a = 8, "rounding"_a = "stochastic", "feedback"_a = true,
+          "seed"_a = 0,
+          "For vectors of layers with so many elements each, on a grid on which no two "
+          "layers share a unit.")
+      .def_static(
+          "low_rank",
+          [](Whole<std::size_t, "rows"> rows, Whole<std::size_t, "columns"> columns,
+             Whole<std::size_t, "rank"> rank, Bits bits, const std::string& rounding, bool feedback,
+             Seed seed) {
+            return Sketch::low_rank(rows, columns, rank, bits, rounding, feedback, seed);
+          },
+          "rows"_a, "columns"_a, "rank"_a, py::kw_only(), "bits"_a = 8, "rounding"_a = "stochastic",
+          "feedback"_a = true, "seed"_a = 0,
+          "For matrices, row by row, that go as two factors of that rank, whose elements "
+          "take so many bits; of 32 they are floats.")
       .def_property_readonly("count", &Sketch::count, "Elements of the vectors that it is for.")
       .def("residual", &Sketch::residual,
            "A copy of what was rounded off and is kept back for the next call; None without "
@@ -171,7 +191,7 @@ void add_sketch(py::module_& module) {
 void add_handlers(py::module_& module) {
   module.def(
       "load_handler",
-      [](unsigned number, const std::string& expression, const std::string& dtype) {
+      [](Number number, const std::string& expression, const std::string& dtype) {
         tributary::python::check(tributary_handler_load(number, expression.c_str(),
                                                         tributary::python::type_named(dtype)));
       },
@@ -180,7 +200,7 @@ void add_handlers(py::module_& module) {
       "'acc = min(acc + in, 127);'. All ranks load the same one.");
   module.def(
       "load_handler_file",
-      [](unsigned number, const std::string& path) {
+      [](Number number, const std::string& path) {
         tributary::python::check(tributary_handler_load_file(number, path.c_str()));
       },
       "number"_a, "path"_a,
@@ -203,6 +223,11 @@ void add_communicator(py::module_& module) {
       .def_property_readonly("closed", &Communicator::is_closed, "Whether close() was called.")
       .def("statistics", &Communicator::statistic, "name"_a,
            "What was counted by that name, as blocks_in_network.")
+      .def(
+          "partial_results", &Communicator::partial_results,
+          "Of the last allreduce, reduce or reduce_scatter, where sums may lack ranks (panama with "
+          "share=0.88): a list of (first element, count, missing ranks). Others have all ranks in "
+          "them. Ask before the next collective is posted.")
       .def(
           "split", &Communicator::split, "color"_a, "key"_a = 0,
           "All ranks call it. Those of one colour get a communicator of their own, in the order of "
@@ -272,17 +297,19 @@ void add_gradient_exchange(py::module_& module) {
       "of their gradients, the latest if they are of several. `parameters` is the float32 memory "
       "of everything that apply changes; asp and stale='drop' need it. With fewer than 32 bits the "
       "sums are of sketches of the gradients, as in Sketch.")
-      .def(py::init([](const Communicator& communicator, std::vector<std::size_t> layers,
-                       py::object apply, const py::object& parameters, const std::string& synchrony,
-                       std::uint32_t staleness, double proportion, const std::string& stale,
-                       std::uint32_t catch_up, std::uint32_t regroup, const py::object& pause,
-                       const py::object& stall_warning, unsigned bits, const std::string& kind,
-                       const std::string& rounding, bool feedback, std::uint64_t seed) {
+      .def(py::init([](const Communicator& communicator, const Layers& layers, py::object apply,
+                       const py::object& parameters, const std::string& synchrony,
+                       Whole<std::uint32_t, "staleness"> staleness, double proportion,
+                       const std::string& stale, Whole<std::uint32_t, "catch_up"> catch_up,
+                       Whole<std::uint32_t, "regroup"> regroup, const py::object& pause,
+                       const py::object& stall_warning, Bits bits, const std::string& kind,
+                       const std::string& rounding, bool feedback, Seed seed) {
              constexpr unsigned bits_of_floats = 32;
              const auto sketch =
                  tributary::python::sketch_options_of(kind, bits, rounding, feedback, seed);
              return std::make_unique<GradientExchange>(
-                 communicator, std::move(layers), std::move(apply), parameters,
+                 communicator, std::vector<std::size_t>(layers.begin(), layers.end()),
+                 std::move(apply), parameters,
                  tributary::python::exchange_options_of(synchrony, staleness, proportion, stale,
                                                         catch_up, regroup, pause, stall_warning),
                  bits == bits_of_floats ? std::nullopt : std::optional(sketch));
@@ -295,9 +322,13 @@ void add_gradient_exchange(py::module_& module) {
       .def("enter", &GradientExchange::enter,
            "Applies the sums so far, and begins the next iteration, whose number it returns, once "
            "the other ranks are far enough.")
-      .def("offer", &GradientExchange::offer, "layer"_a, "gradient"_a,
-           "Gives the gradient of a layer, of float32: once in an iteration. It does not wait, and "
-           "the gradient may change as soon as it returns.")
+      .def(
+          "offer",
+          [](GradientExchange& self, Whole<std::size_t, "layer"> layer,
+             const py::object& gradient) { self.offer(layer, gradient); },
+          "layer"_a, "gradient"_a,
+          "Gives the gradient of a layer, of float32: once in an iteration. It does not wait, and "
+          "the gradient may change as soon as it returns.")
       .def("finish", &GradientExchange::finish,
            "Waits until all gradients of this iteration are in sums; False if what was left of "
            "them was stale, and dropped.")

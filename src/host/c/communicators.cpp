@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
 #include <optional>
 #include <string_view>
@@ -10,6 +11,7 @@
 #include "host/c/border.h"
 #include "host/c/objects.h"
 #include "host/c/tributary.h"
+#include "host/partial_result.h"
 #include "host/rendezvous/bootstrap.h"
 #include "host/text.h"
 
@@ -340,6 +342,38 @@ tributary_result tributary_comm_statistic(tributary_comm* comm, const char* name
           }
           *value = *number;
           return {};
+        });
+  });
+}
+
+tributary_result tributary_comm_partial_results(tributary_comm* comm,
+                                                tributary_partial_result* results,
+                                                uint64_t* missing, size_t* count) {
+  return guarded([&]() -> Result<void> {
+    if (count == nullptr || (*count != 0 && (results == nullptr || missing == nullptr))) {
+      return invalid(
+          "there is no place for the ranges, their missing ranks, or how many there are");
+    }
+    if (auto usable = host::c::usable(comm); !usable) {
+      return usable;
+    }
+    const auto asked = [](const Communicator& communicator) {
+      return communicator.partial_results();
+    };
+    return comm->stream->between_collectives(asked)
+        .and_then([](auto partial) { return partial; })
+        .map([&](const std::vector<PartialResult>& all) {
+          const auto told = std::min(*count, all.size());
+          const auto words = TRIBUTARY_RANK_WORDS(std::size_t{comm->options.world_size});
+          std::fill_n(missing, told * words, 0);
+          for (std::size_t i = 0; i < told; ++i, missing += words) {
+            results[i] = {all[i].first, all[i].count,
+                          static_cast<std::uint32_t>(all[i].missing.size())};
+            for (const auto rank : all[i].missing) {
+              missing[rank / 64] |= std::uint64_t{1} << rank % 64;
+            }
+          }
+          *count = all.size();
         });
   });
 }

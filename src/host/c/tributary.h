@@ -20,7 +20,7 @@ extern "C" {
 
 /* Programs that were compiled against a lower minor version of one major version go on running. */
 #define TRIBUTARY_MAJOR 1
-#define TRIBUTARY_MINOR 7
+#define TRIBUTARY_MINOR 8
 /* Returns the version of the library that is loaded: major * 1000 + minor. */
 int tributary_version(void);
 
@@ -133,6 +133,9 @@ void tributary_options_destroy(tributary_options* options);
 
 typedef struct tributary_comm tributary_comm;
 
+/* Ranks are told as the bits of so many words: rank r is one if words[r / 64] >> (r % 64) & 1. */
+#define TRIBUTARY_RANK_WORDS(world_size) (((world_size) + 63) / 64)
+
 /* Creates a communicator by RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT, as torchrun sets them.
  * `options` may be null. Returns when all ranks are there, or with an error on all that are. */
 tributary_result tributary_comm_create(tributary_comm** comm, const tributary_options* options);
@@ -190,6 +193,24 @@ const char* tributary_comm_algorithm(const tributary_comm* comm);
  * there is none, as where another protocol runs. Waits for the collective that is running, not for
  * those behind it. */
 tributary_result tributary_comm_statistic(tributary_comm* comm, const char* name, uint64_t* value);
+
+/* Elements of a result, one behind the other, that lack the contributions of the same ranks. */
+typedef struct tributary_partial_result {
+  size_t first;           /* element */
+  size_t count;           /* of elements */
+  uint32_t missing_count; /* how many ranks they lack */
+} tributary_partial_result;
+/* Tells who is missing in the result of the communicator's last allreduce, reduce or
+ * reduce-scatter, where sums may do without ranks that are late: PANAMA with TRIBUTARY_SHARE
+ * below 1. Elements that are not told of have all ranks in them. `results` and `missing` have room
+ * for *count ranges, which come in the order of the elements; `missing` has the ranks that each of
+ * them lacks, in TRIBUTARY_RANK_WORDS(world size) words. *count is then how many ranges there are;
+ * those beyond the room are left out. Waits for the collective that is running, not for those
+ * behind it: call it before the next one is posted, or in the completion of a request, where its
+ * own is the last. */
+tributary_result tributary_comm_partial_results(tributary_comm* comm,
+                                                tributary_partial_result* results,
+                                                uint64_t* missing, size_t* count);
 
 /* ---- Collectives ----
  *
@@ -339,8 +360,6 @@ typedef struct tributary_layer_sum {
    * earlier sum. It is the same on all ranks, so that a rate can follow a schedule. */
   uint64_t iteration;
 } tributary_layer_sum;
-#define TRIBUTARY_RANK_WORDS(world_size) (((world_size) + 63) / 64)
-
 /* Changes the parameters by a sum, the same way on all ranks; returns 0 if it has done that.
  * Otherwise this rank cannot go on: the communicator is aborted, and the call fails with
  * TRIBUTARY_ABORTED. The thread that enters or closes calls it, during that. */
@@ -463,9 +482,9 @@ typedef void (*tributary_completion)(void* context, tributary_result result);
  * tributary_comm_destroy(), for a group that has not ended. A wait may return before it has
  * returned, tributary_comm_destroy() does not.
  *
- * It must not wait: no collective that blocks, no wait, no destruction of a communicator, and not
- * tributary_comm_statistic(). It may post collectives, on a communicator that is not being
- * destroyed, and leaves its own request alone. */
+ * It must not wait: no collective that blocks, no wait, no destruction of a communicator, and of
+ * another communicator no statistic or partial results. It may post collectives, on a communicator
+ * that is not being destroyed, and leaves its own request alone. */
 tributary_result tributary_request_on_completion(tributary_request* request,
                                                  tributary_completion function, void* context);
 

@@ -68,7 +68,7 @@ Result<void> Stream::run(const Task& task) {
     behind.posting->wait(never);
     return behind.posting->outcome();
   }
-  busy_ = true;
+  begin_turn();
   lock.unlock();
   const auto done = safely([&] { return carry_out(task); });
   end_turn();
@@ -118,12 +118,11 @@ void Stream::serve() {
     }
     const auto group = std::move(posted_.front());
     posted_.pop_front();
-    busy_ = true;
+    begin_turn();
     lock.unlock();
     carry_out(group);
+    end_turn();
     lock.lock();
-    busy_ = false;
-    changed_.notify_all();
   }
 }
 
@@ -134,7 +133,9 @@ void Stream::carry_out(const Group& group) {
     for (const auto& one : group) {
       calls.push_back(one.task.call.value_or(alone));
     }
-    for (const auto& batch : fuse(calls, fused_bytes_max, communicator_.reproducible())) {
+    // Where sums may lack ranks, each collective is one by itself, which knows whom it lacks.
+    const auto bytes_max = communicator_.may_lack_ranks() ? 0 : fused_bytes_max;
+    for (const auto& batch : fuse(calls, bytes_max, communicator_.reproducible())) {
       const auto outcome = carry_out(group, calls, batch);
       for (const auto place : batch.calls) {
         group[place].posting->end(outcome);
@@ -210,7 +211,18 @@ void Stream::take_turn() {
   ++waiting_;
   changed_.wait(lock, [this] { return !busy_; });
   --waiting_;
+  begin_turn();
+}
+
+// Is called with the lock.
+void Stream::begin_turn() {
   busy_ = true;
+  owner_ = std::this_thread::get_id();
+}
+
+bool Stream::is_mine() const {
+  const std::lock_guard lock(mutex_);
+  return busy_ && owner_ == std::this_thread::get_id();
 }
 
 void Stream::end_turn() {

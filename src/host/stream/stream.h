@@ -63,9 +63,13 @@ class Stream {
 
   // The communicator tells its rank and the like.
   const Communicator& communicator() const { return communicator_; }
-  // Calls `use` while nothing is running; fails while the communicator is lent.
+  // Calls `use` while nothing is running; fails while the communicator is lent. Whoever is told how
+  // a collective has ended may call it, and finds it to be the last one.
   template <typename Use>
   Result<std::invoke_result_t<Use, Communicator&>> between_collectives(Use use) {
+    if (is_mine()) {
+      return use(communicator_);
+    }
     const Turn turn(*this);
     if (auto here = is_here(); !here) {
       return tl::make_unexpected(here.error());
@@ -103,6 +107,8 @@ class Stream {
   Result<void> call_without_buffers(const std::vector<Call>& calls, const Batch& batch);
   void take_turn();
   void end_turn();
+  void begin_turn();
+  bool is_mine() const;
   Result<void> is_here() const;
 
   Communicator communicator_;
@@ -112,7 +118,8 @@ class Stream {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Group> posted_;
-  bool busy_ = false;     // some thread has the communicator
+  bool busy_ = false;  // some thread has the communicator:
+  std::thread::id owner_{};
   unsigned waiting_ = 0;  // threads that want a turn, before what is posted
   bool lent_ = false;
   bool ending_ = false;

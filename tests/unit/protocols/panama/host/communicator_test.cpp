@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "host/communicator.h"
 
+#include <atomic>
+#include <bit>
 #include <chrono>
 #include <cstring>
 #include <functional>
@@ -9,10 +11,12 @@
 #include <string>
 #include <sys/socket.h>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "host/c/tributary.h"
 #include "host/clock.h"
 #include "host/transport/address.h"
 #include "model_root.h"
@@ -248,6 +252,107 @@ TEST(PanamaCommunicator, AShareOfTheRanksIsEnoughForASumOnly) {
         EXPECT_EQ(communicator.statistics()["collectives_by_ring"], 2u);
       },
       [](CommunicatorOptions& options) { options.set("share", "0.6"); });
+}
+
+// Has the ranges of one collective that lack a rank.
+struct OfC {
+  tributary_comm* comm;
+  std::vector<PartialResult> ranges{};
+  std::atomic<bool> told = false;
+
+  void ask() {
+    std::size_t count = 0;
+    ASSERT_EQ(tributary_comm_partial_results(comm, nullptr, nullptr, &count), TRIBUTARY_SUCCESS);
+    std::vector<tributary_partial_result> results(count);
+    std::vector<std::uint64_t> missing(count);  // a word for each is enough
+    ASSERT_EQ(tributary_comm_partial_results(comm, results.data(), missing.data(), &count),
+              TRIBUTARY_SUCCESS);
+    ASSERT_EQ(count, results.size());
+    for (std::size_t i = 0; i < count; ++i) {
+      EXPECT_EQ(results[i].missing_count, std::popcount(missing[i]));
+      ranges.push_back({results[i].first,
+                        results[i].count,
+                        {static_cast<std::uint32_t>(std::countr_zero(missing[i]))}});
+    }
+  }
+  static void ended(void* context, tributary_result result) {
+    auto& self = *static_cast<OfC*>(context);
+    EXPECT_EQ(result, TRIBUTARY_SUCCESS) << tributary_last_error();
+    self.ask();
+    self.told = true;
+    self.told.notify_all();
+  }
+};
+
+tributary_comm* comm_of_c(std::uint32_t rank, std::uint16_t port, const std::string& trees) {
+  tributary_options* options = nullptr;
+  tributary_options_create(&options);
+  const std::pair<const char*, std::string> variables[] = {
+      {"RANK", std::to_string(rank)},
+      {"WORLD_SIZE", "3"},
+      {"MASTER_ADDR", "127.0.0.1"},
+      {"MASTER_PORT", std::to_string(port)},
+      {"TRIBUTARY_LOCAL_ADDRESS", "127.0.0." + std::to_string(rank + 1)},
+      {"TRIBUTARY_MTU", "1500"},
+      {"TRIBUTARY_DEADLINE", "10s"},
+      {"TRIBUTARY_JOB", std::to_string(job_of_this_process())},
+      {"TRIBUTARY_TREES", trees},
+      {"TRIBUTARY_ALGORITHM", "panama"},
+      {"TRIBUTARY_SHARE", "0.6"}};
+  for (const auto& [name, value] : variables) {
+    tributary_options_set(options, name, value.c_str());
+  }
+  tributary_comm* comm = nullptr;
+  EXPECT_EQ(tributary_comm_create(&comm, options), TRIBUTARY_SUCCESS) << tributary_last_error();
+  tributary_options_destroy(options);
+  return comm;
+}
+
+// Of a group each allreduce is one by itself, and its completion is told of that one.
+TEST(PanamaCommunicator, CIsToldWhoIsMissing) {
+  const auto trees = groups(1);
+  const Switches switches(3, 2, trees, job_of_this_process(), false);
+  const auto port = next_ports();
+  run_ranks(3, [&](std::uint32_t rank) {
+    auto* const comm = comm_of_c(rank, port, joined(trees));
+    ASSERT_NE(comm, nullptr);
+    std::vector<std::int32_t> values(64, 1);
+    ASSERT_EQ(tributary_allreduce(comm, values.data(), values.data(), values.size(), TRIBUTARY_I32,
+                                  TRIBUTARY_SUM),
+              TRIBUTARY_SUCCESS)
+        << tributary_last_error();
+    OfC last{comm};
+    last.ask();
+    ASSERT_EQ(last.ranges.size(), 1u);
+    EXPECT_EQ(last.ranges[0].count, 64u);
+    std::size_t none = 0;
+    EXPECT_EQ(tributary_comm_partial_results(comm, nullptr, nullptr, &none), TRIBUTARY_SUCCESS);
+    EXPECT_EQ(none, 1u) << "there was no room";
+    EXPECT_EQ(tributary_comm_partial_results(comm, nullptr, nullptr, &none),
+              TRIBUTARY_INVALID_ARGUMENT);
+
+    std::vector<std::int32_t> more(16, 1);
+    OfC of_values{comm};
+    OfC of_more{comm};
+    tributary_group_begin(comm);
+    for (const auto& [vector, told] :
+         {std::pair(&values, &of_values), std::pair(&more, &of_more)}) {
+      tributary_request* request = nullptr;
+      ASSERT_EQ(tributary_iallreduce(comm, vector->data(), vector->data(), vector->size(),
+                                     TRIBUTARY_I32, TRIBUTARY_SUM, &request),
+                TRIBUTARY_SUCCESS);
+      ASSERT_EQ(tributary_request_on_completion(request, OfC::ended, told), TRIBUTARY_SUCCESS);
+      tributary_request_free(&request);
+    }
+    tributary_group_end(comm);
+    of_more.told.wait(false);
+    ASSERT_EQ(of_values.ranges.size(), 1u);
+    ASSERT_EQ(of_more.ranges.size(), 1u);
+    EXPECT_EQ(of_values.ranges[0].count, 64u);
+    EXPECT_EQ(of_more.ranges[0].count, 16u);
+    EXPECT_EQ(of_more.ranges[0].first, 0u);
+    tributary_comm_destroy(comm);
+  });
 }
 
 TEST(PanamaCommunicator, WithoutTreesThatAnswerTheRingIsUsedAndOneLineSaysSo) {
