@@ -15,6 +15,7 @@ import unittest
 
 import support
 from experiment_case import ExperimentCase
+from panama_job import job
 
 # Debian's, which has torch.
 PYTHON = "/usr/bin/python3"
@@ -122,6 +123,12 @@ class PyTorch(unittest.TestCase):
         document = json.loads(done.stdout)
         self.assertEqual(document["algorithm"], "canary")
         support.assert_switches_reduce(self, document)
+        self.lab.assert_balanced(self)
+
+    def test_averages_of_sums_that_lack_ranks_are_of_those_that_are_in_them(self):
+        with job(self.lab, more="share = 0.75\n"):
+            done = self.run_ranks(WORKER, "averages", TRIBUTARY_ALGORITHM="panama", TRIBUTARY_FALLBACK="error")
+        self.assertEqual(done.returncode, 0, done.stderr)
         self.lab.assert_balanced(self)
 
     def train(self, *arguments, script: pathlib.Path = TRAIN, **variables) -> str:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A rank of pytorch_test.py: pytorch_worker.py sums|die."""
+"""A rank of pytorch_test.py: pytorch_worker.py sums|averages|die."""
 
 import datetime
 import json
@@ -34,6 +34,28 @@ def sums() -> None:
                           "statistics": dict(zip(FIGURES, counted.tolist()))}))
 
 
+def averages() -> None:
+    """The last rank is late, and not in the first ones: they are divided by the ranks that are in them."""
+    rank, size = dist.get_rank(), dist.get_world_size()
+    dist.barrier()
+    if rank == size - 1:
+        time.sleep(1)
+    # Each of those in flight has an answer of its own.
+    vectors = [torch.full((20_000 + number,), 2.0 ** rank) for number in range(4)]
+    works = [dist.all_reduce(one, dist.ReduceOp.AVG, async_op=True) for one in vectors]
+    everybody = sum(2 ** one for one in range(size))
+    right = torch.tensor([everybody / size] + [(everybody - 2 ** one) / (size - 1) for one in range(size)])
+    for work, vector in zip(works, vectors):
+        work.wait()
+        assert torch.isin(vector, right).all(), vector.unique()
+    assert (vectors[0] < right[0]).any(), "nobody was late"
+    parts = torch.full((size * 3000,), 2.0 ** rank)
+    part = torch.empty(3000)
+    dist.reduce_scatter_tensor(part, parts, dist.ReduceOp.AVG)
+    assert torch.isin(part, right).all(), part.unique()
+    dist.barrier()
+
+
 def die() -> None:
     """The last rank does, and the others say what they are told."""
     dist.barrier()
@@ -49,5 +71,5 @@ def die() -> None:
 
 
 dist.init_process_group("tributary", timeout=LIMIT)
-{"sums": sums, "die": die}[sys.argv[1]]()
+{"sums": sums, "averages": averages, "die": die}[sys.argv[1]]()
 dist.destroy_process_group()

@@ -24,11 +24,15 @@ tributary_result wait_for_all(Operation& operation, std::string& reason) {
   return worst;
 }
 
-std::exception_ptr taken(const Operation& operation) {
+std::exception_ptr taken(Operation& operation) {
   try {
+    std::vector<Lacking> lacking;
+    for (auto& answer : operation.lacking) {
+      lacking.push_back(answer.get());
+    }
     // Results may go into tensors that were made in it; others may be written in it, too.
     const c10::InferenceMode inference;
-    operation.take_results();
+    operation.take_results(lacking);
     return nullptr;
   } catch (...) {
     return std::current_exception();

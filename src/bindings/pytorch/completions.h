@@ -7,11 +7,13 @@
 #include <deque>
 #include <exception>
 #include <functional>
+#include <future>
 #include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "bindings/pytorch/lacking.h"
 #include "bindings/pytorch/work.h"
 #include "host/c/tributary.h"
 
@@ -22,8 +24,10 @@ struct Operation {
   std::string what;  // for messages
   Tensors in_use;
   std::vector<tributary_request*> requests;
+  // Of each request of an average, what its sum lacks.
+  std::vector<std::future<Lacking>> lacking;
   // Puts the outcome where it belongs.
-  std::function<void()> take_results = [] {};
+  std::function<void(const std::vector<Lacking>&)> take_results = [](const auto&) {};
   c10::intrusive_ptr<PendingWork> work;
 };
 

@@ -27,8 +27,9 @@ struct Group::Draft {
   const char* title;
   Tensors inputs;
   Tensors outputs;
-  Tensors in_use;  // besides these
-  std::function<void()> take_results = [] {};
+  Tensors in_use;        // besides these
+  bool divides = false;  // sums that become averages
+  std::function<void(const std::vector<Lacking>&)> take_results = [](const auto&) {};
 };
 
 Group::Group(const c10::intrusive_ptr<c10d::Store>& store, const Place& place,
@@ -122,6 +123,9 @@ WorkPtr Group::post(Draft draft, const std::vector<Post>& posts) {
       break;
     }
     operation.requests.push_back(request);
+    if (draft.divides) {
+      operation.lacking.push_back(lacking_of(comm, request));
+    }
   }
   if (grouped) {
     tributary_group_end(comm);
@@ -149,8 +153,11 @@ WorkPtr Group::allreduce(Tensors& tensors, const c10d::AllreduceOptions& options
               tensors,
               tensors,
               {flat}};
-  draft.take_results = [=, ranks = size_] {
-    divide(flat, *kind, ranks);
+  draft.divides = kind->divides;
+  draft.take_results = [=, ranks = size_](const auto& lacking) {
+    if (kind->divides) {
+      divide(flat, ranks, lacking.front());
+    }
     copy_back(tensor, flat);
   };
   return post(std::move(draft), {[=](tributary_comm* comm, tributary_request** request) {
@@ -170,7 +177,7 @@ WorkPtr Group::allreduce_coalesced(Tensors& tensors,
               tensors,
               tensors,
               {}};
-  std::vector<std::function<void()>> takings;
+  std::vector<std::function<void(const std::vector<Lacking>&)>> takings;
   for (const auto& tensor : tensors) {
     const auto kind = kind_of(tensor.scalar_type(), options.reduceOp);
     if (!kind || !is_dense(tensor)) {
@@ -183,14 +190,17 @@ WorkPtr Group::allreduce_coalesced(Tensors& tensors,
       return tributary_iallreduce(comm, flat.data_ptr(), flat.data_ptr(), count_of(flat),
                                   kind->type, kind->op, request);
     });
-    takings.emplace_back([=, ranks = size_] {
-      divide(flat, *kind, ranks);
+    draft.divides = kind->divides;
+    takings.emplace_back([=, ranks = size_, place = takings.size()](const auto& lacking) {
+      if (kind->divides) {
+        divide(flat, ranks, lacking[place]);
+      }
       copy_back(tensor, flat);
     });
   }
-  draft.take_results = [takings] {
+  draft.take_results = [takings](const auto& lacking) {
     for (const auto& take : takings) {
-      take();
+      take(lacking);
     }
   };
   return post(std::move(draft), posts);
@@ -211,9 +221,12 @@ WorkPtr Group::reduce(Tensors& tensors, const c10d::ReduceOptions& options) {
               tensors,
               tensors,
               {flat}};
-  draft.take_results = [=, ranks = size_] {
+  draft.divides = kind->divides;
+  draft.take_results = [=, ranks = size_](const auto& lacking) {
+    if (is_root && kind->divides) {
+      divide(flat, ranks, lacking.front());
+    }
     if (is_root) {
-      divide(flat, *kind, ranks);
       copy_back(tensor, flat);
     }
   };
@@ -237,7 +250,7 @@ WorkPtr Group::broadcast(Tensors& tensors, const c10d::BroadcastOptions& options
               tensors,
               tensors,
               {flat}};
-  draft.take_results = [=, is_root = rank_ == options.rootRank] {
+  draft.take_results = [=, is_root = rank_ == options.rootRank](const auto&) {
     if (!is_root) {
       copy_back(tensor, flat);
     }
@@ -271,7 +284,7 @@ WorkPtr Group::allgather(std::vector<Tensors>& outputs, Tensors& inputs,
               inputs,
               outputs.front(),
               {flat, all}};
-  draft.take_results = [all, parts = outputs.front()] {
+  draft.take_results = [all, parts = outputs.front()](const auto&) {
     for (std::size_t rank = 0; rank < parts.size(); ++rank) {
       const auto& part = parts[rank];
       part.copy_(all[static_cast<std::int64_t>(rank)].view(part.sizes()));
@@ -296,7 +309,7 @@ WorkPtr Group::_allgather_base(at::Tensor& output, at::Tensor& input,
               {input},
               {output},
               {flat, all}};
-  draft.take_results = [=] { copy_back(output, all); };
+  draft.take_results = [=](const auto&) { copy_back(output, all); };
   return post(std::move(draft), {[=](tributary_comm* comm, tributary_request** request) {
                 return tributary_iallgather(comm, flat.data_ptr(), all.data_ptr(), bytes_of(flat),
                                             TRIBUTARY_I8, request);
@@ -340,8 +353,11 @@ WorkPtr Group::_reduce_scatter_base(at::Tensor& output, at::Tensor& input,
               {input},
               {output},
               {all, part}};
-  draft.take_results = [=, to = output, ranks = size_] {
-    divide(part, *kind, ranks);
+  draft.divides = kind->divides;
+  draft.take_results = [=, to = output, ranks = size_](const auto& lacking) {
+    if (kind->divides) {
+      divide(part, ranks, lacking.front());
+    }
     copy_back(to, part);
   };
   return post(std::move(draft), {[=](tributary_comm* comm, tributary_request** request) {

@@ -3,6 +3,8 @@
 
 #include <ATen/core/grad_mode.h>
 
+#include "bindings/pytorch/kind.h"
+
 namespace tributary::pytorch {
 
 const at::Tensor& the_one(const Tensors& tensors, const char* collective) {
@@ -47,15 +49,19 @@ void copy_back(const at::Tensor& tensor, const at::Tensor& flat) {
   }
 }
 
-void divide(const at::Tensor& tensor, const Kind& kind, int ranks) {
-  if (!kind.divides) {
-    return;
+void divide(const at::Tensor& flat, int ranks, const Lacking& lacking) {
+  const auto all = flat.view(-1);
+  std::int64_t next = 0;
+  const auto divide_to = [&](std::int64_t end, int by) {
+    auto part = all.slice(0, next, end);
+    flat.is_floating_point() ? part.div_(by) : part.div_(by, "trunc");
+    next = end;
+  };
+  for (const auto& [first, count, missing] : lacking) {
+    divide_to(first, ranks);
+    divide_to(first + count, ranks - missing);
   }
-  if (tensor.is_floating_point()) {
-    tensor.div_(ranks);
-  } else {
-    tensor.div_(ranks, "trunc");
-  }
+  divide_to(all.numel(), ranks);
 }
 
 void expect_alike(const Tensors& outputs, const at::Tensor& input, std::size_t ranks,

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "bindings/pytorch/c10d.h"
-#include "bindings/pytorch/kind.h"
+#include "bindings/pytorch/lacking.h"
 
 namespace tributary::pytorch {
 
@@ -29,8 +29,9 @@ void expect_share(const at::Tensor& all, const at::Tensor& one, int ranks, const
 at::Tensor flattened(const at::Tensor& tensor);
 // Copies `flat` back to `tensor` if it is a copy of it.
 void copy_back(const at::Tensor& tensor, const at::Tensor& flat);
-// Makes averages of sums, if `kind` is one.
-void divide(const at::Tensor& tensor, const Kind& kind, int ranks);
+// Makes averages of sums of so many ranks, less those that parts of them lack. `flat` has its
+// elements in order.
+void divide(const at::Tensor& flat, int ranks, const Lacking& lacking);
 
 std::size_t bytes_of(const at::Tensor& tensor);
 std::size_t count_of(const at::Tensor& tensor);
