@@ -482,9 +482,10 @@ typedef void (*tributary_completion)(void* context, tributary_result result);
  * tributary_comm_destroy(), for a group that has not ended. A wait may return before it has
  * returned, tributary_comm_destroy() does not.
  *
- * It must not wait: no collective that blocks, no wait, no destruction of a communicator, and of
- * another communicator no statistic or partial results. It may post collectives, on a communicator
- * that is not being destroyed, and leaves its own request alone. */
+ * It must not wait: no collective that blocks, no wait, no destruction of a communicator, and not
+ * tributary_comm_statistic(). It may ask its own communicator for partial results, if the result is
+ * a success, may post collectives, on a communicator that is not being destroyed, and leaves its
+ * own request alone. */
 tributary_result tributary_request_on_completion(tributary_request* request,
                                                  tributary_completion function, void* context);
 
