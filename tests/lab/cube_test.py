@@ -74,11 +74,11 @@ class Cube(unittest.TestCase):
 class Failures(unittest.TestCase):
     """Each with a lab of its own, which it leaves broken."""
 
-    def fail_amidst(self, algorithm: str, *break_it: str) -> str:
+    def fail_amidst(self, algorithm: str, *break_it: str, size: str = "1M", stall_timeout_s: int = 30) -> str:
         """What all ranks said."""
-        with support.Lab("bcube-2-2", *FAST, name=f"cube-{algorithm}-{break_it[0]}") as lab:
-            bench = lab.bench("--algorithm", algorithm, *BOTH, "-b", "1M", "-e", "1M", "-n", "1000000", "-c", "0",
-                              deadline_s=None, stall_timeout_s=30)
+        with support.Lab("bcube-2-2", *FAST, name=f"cube-{algorithm}-{break_it[0]}-{size.lower()}") as lab:
+            bench = lab.bench("--algorithm", algorithm, *BOTH, "-b", size, "-e", size, "-n", "1000000", "-c", "0",
+                              deadline_s=None, stall_timeout_s=stall_timeout_s)
             support.until(lambda: sum(row["received_packets_total"] for row in lab.rows("counters")) > 20000,
                           what="a reduction")
             lab.tool(*break_it)
@@ -96,6 +96,11 @@ class Failures(unittest.TestCase):
     def test_through_switches_its_rank_names_it_and_the_others_end(self):
         said = self.fail_amidst("mesh-switches", "link", "h2e1", "down")
         self.assertIn("h2: tributary-bench: rank 2 over eth1 (10.1.2.2): the interface is down", said)
+
+    def test_through_switches_its_rank_names_it_in_calls_of_the_ring_too(self):
+        """Short vectors, and the barriers between them, go by the ring, over the first interface."""
+        said = self.fail_amidst("mesh-switches", "link", "h2e0", "down", size="4K", stall_timeout_s=5)
+        self.assertIn("h2: tributary-bench: rank 2 over eth0 (10.0.2.2): the interface is down", said)
 
     def test_through_switches_one_that_is_down_from_the_beginning_is_named_by_all(self):
         with support.Lab("bcube-2-2", *FAST, name="cube-dead") as lab:
@@ -149,7 +154,7 @@ class ThroughSwitches(unittest.TestCase):
         self.assertEqual({row["algorithm"] for row in document["rows"]}, {algorithm})
 
     def fail_amidst(self, lab: support.Lab, algorithm: str, rank: int) -> None:
-        """Barriers between the calls go over the other interface, by the ring, which hears of no carrier."""
+        """Barriers between the calls go by the ring, over the other interface."""
         before = sum(row["received_packets_total"] for row in lab.rows("counters"))
         bench = lab.bench("--algorithm", algorithm, *BOTH, "-b", "1M", "-e", "1M", "-n", "1000000", "-c", "0",
                           deadline_s=None, stall_timeout_s=30)

@@ -140,6 +140,7 @@ class NetworksCarrier final : public CubeCarrier {
         runner_(options, meeting.job, std::forward<Arguments>(arguments)...) {}
 
   Runner& runner() override { return runner_; }
+  Result<void> hear() override { return runner_.hear(); }
   bool takes(const Call& call) const override {
     return CubeCarrier::takes(call) && !needs_handler(call);
   }

@@ -76,6 +76,10 @@ std::string text_of(const CubeInterface& interface) {
   return interface.name + " (" + to_string(interface.address()) + ")";
 }
 
+std::string text_of(std::uint32_t rank, const CubeInterface& interface) {
+  return rank_text(rank) + " over " + text_of(interface);
+}
+
 bool is_running(const CubeInterface& interface) {
   const FileDescriptor any_socket(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   if (!any_socket) {
@@ -86,6 +90,11 @@ bool is_running(const CubeInterface& interface) {
   constexpr int needed = IFF_UP | IFF_RUNNING;
   return ::ioctl(any_socket.get(), SIOCGIFFLAGS, &request) == 0 &&
          (request.ifr_flags & needed) == needed;
+}
+
+Error down(std::uint32_t rank, const CubeInterface& interface) {
+  return {Error::Code::network,
+          text_of(rank, interface) + ": the interface is down or has no carrier" + without_it};
 }
 
 RendezvousEnd end_of(const std::vector<CubeInterface>& interfaces) {

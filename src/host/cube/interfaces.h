@@ -30,9 +30,16 @@ Result<std::vector<CubeInterface>> open_interfaces(const std::vector<std::string
 
 // Names the interface: "eth1 (10.1.0.4)".
 std::string text_of(const CubeInterface& interface);
+// Names the interface of a rank: "rank 2 over eth1 (10.1.0.4)".
+std::string text_of(std::uint32_t rank, const CubeInterface& interface);
 
 // Tells whether it is up and has a carrier.
 bool is_running(const CubeInterface& interface);
+// Returns the error where it is not.
+Error down(std::uint32_t rank, const CubeInterface& interface);
+// Says at the end of an error what people can do about an interface that has failed.
+inline constexpr auto without_it =
+    "; make a communicator without that interface (TRIBUTARY_INTERFACES), or mend it";
 
 // Returns where its interfaces listen, as a rank tells the others.
 RendezvousEnd end_of(const std::vector<CubeInterface>& interfaces);

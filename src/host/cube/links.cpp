@@ -20,8 +20,6 @@ namespace {
 
 constexpr std::uint32_t cube_magic = 0x54524330;  // "TRC0", the interface, and the attempt
 constexpr std::uint32_t attempts_told_apart = 16;
-constexpr auto without_it =
-    "; make a communicator without that interface (TRIBUTARY_INTERFACES), or mend it";
 
 // After this long without an answer there is no way between two interfaces.
 constexpr std::chrono::milliseconds silence_max{5000};
@@ -76,7 +74,7 @@ Result<void> await_callers(const CubeEnds& ends, std::vector<CubeLink>& links,
 }  // namespace
 
 std::string CubeEnds::here(std::uint32_t interface) const {
-  return rank_text(job.rank) + " over " + text_of(interfaces[interface]);
+  return text_of(job.rank, interfaces[interface]);
 }
 
 std::string CubeEnds::there(const CubeLink& link) {
@@ -133,10 +131,8 @@ std::optional<Error> told_failure(CubeLink& link) {
 }
 
 std::optional<Error> failure_of(const CubeEnds& ends, const CubeLink& link) {
-  if (!is_running(ends.interfaces[link.to.interface])) {
-    return Error{
-        Error::Code::network,
-        ends.here(link.to.interface) + ": the interface is down or has no carrier" + without_it};
+  if (const auto& here = ends.interfaces[link.to.interface]; !is_running(here)) {
+    return down(ends.job.rank, here);
   }
   const auto silence = silence_of(link.fd.get());
   if (silence < silence_max) {

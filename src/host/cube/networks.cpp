@@ -79,8 +79,7 @@ Result<void> CubeNetworks::connect_all(Time until) {
 }
 
 Error CubeNetworks::about(std::uint32_t interface, const Error& error) const {
-  return {error.code,
-          rank_text(job_.rank) + " over " + text_of(interfaces_[interface]) + ": " + error.message};
+  return {error.code, text_of(job_.rank, interfaces_[interface]) + ": " + error.message};
 }
 
 // What was summed over one network is summed over the next. Empty parts have nothing to do.
@@ -174,22 +173,29 @@ Result<void> CubeNetworks::run_all(const std::vector<Task>& tasks, const Deadlin
 // An interface that has failed ends what is under way: nothing more comes over it.
 Result<void> CubeNetworks::watch(const Deadline& until, const std::function<bool()>& is_done) {
   while (!is_done()) {
-    const auto lost = std::ranges::find_if_not(interfaces_, is_running);
-    if (lost == interfaces_.end() && !until.is_given_up()) {
+    const auto sound = look_at_interfaces();
+    if (sound && !until.is_given_up()) {
       continue;
     }
     for (auto& network : networks_) {
       network.abort();
     }
-    if (lost == interfaces_.end()) {
-      return {};  // each network says that it was given up
-    }
-    return fail(Error::Code::network, rank_text(job_.rank) + " over " + text_of(*lost) +
-                                          ": the interface is down or has no carrier; make a "
-                                          "communicator without that interface "
-                                          "(TRIBUTARY_INTERFACES), or mend it");
+    return sound;  // where it was given up, each network says so
   }
   return {};
+}
+
+Result<void> CubeNetworks::look_at_interfaces() {
+  const auto lost = std::ranges::find_if_not(interfaces_, is_running);
+  if (lost == interfaces_.end()) {
+    return {};
+  }
+  has_lost_one_ = true;
+  return tl::make_unexpected(down(job_.rank, *lost));
+}
+
+Result<void> CubeNetworks::hear() {
+  return has_lost_one_ ? Result<void>() : look_at_interfaces();
 }
 
 Figures CubeNetworks::figures() const {

@@ -34,6 +34,9 @@ class CubeNetworks final : public Runner {
   // Returns what the communicators have had to say since the last time, such as by which algorithm
   // each goes: "eth0: canary, ...; eth1: ..."
   std::string take_notices();
+  // Fails where an interface is down, unless that was told before: what goes by the ring may go on
+  // over the others.
+  Result<void> hear();
 
   Result<void> run(const Call& call, Deadline until) override;
   void skip(const Call& call) override;
@@ -51,6 +54,7 @@ class CubeNetworks final : public Runner {
   std::vector<std::vector<Task>> steps_of(const Call& call);
   void leave_out(const std::vector<Task>& tasks);
   Result<void> run_all(const std::vector<Task>& tasks, const Deadline& until);
+  Result<void> look_at_interfaces();
   Result<void> watch(const Deadline& until, const std::function<bool()>& is_done);
   Error about(std::uint32_t interface, const Error& error) const;
 
@@ -63,6 +67,7 @@ class CubeNetworks final : public Runner {
   std::string notices_;
   Result<void> connected_;
   bool was_tried_ = false;
+  bool has_lost_one_ = false;           // of the interfaces
   std::vector<Communicator> networks_;  // by interface; last, as they may speak when they end
 };
 
