@@ -34,10 +34,13 @@ Communicator::Communicator(Communicator&&) noexcept = default;
 Communicator& Communicator::operator=(Communicator&&) noexcept = default;
 Communicator::~Communicator() = default;
 
-Result<Communicator> Communicator::create(const CommunicatorOptions& options) {
+Result<Communicator> Communicator::create(const CommunicatorOptions& options,
+                                          const Result<void>& ready) {
   host::tell_of_unread_variables(options);
-  return options.membership == Membership::fixed ? create(options, nullptr)
-                                                 : create_elastic(options);
+  if (options.membership == Membership::fixed) {
+    return create(options, nullptr, ready);
+  }
+  return ready ? create_elastic(options) : tl::make_unexpected(ready.error());
 }
 
 // If `ready` is an error, or no journal can be written, this rank tells the others, and no rank

@@ -66,7 +66,10 @@ struct MembershipState {
 // two seconds, so that nobody is left without an answer.
 class Communicator {
  public:
-  static Result<Communicator> create(const CommunicatorOptions& options);
+  // `ready` is the outcome of what the caller had to do besides. If that failed on a rank, it tells
+  // the others, and no rank gets a communicator; in an elastic world the others wait for the rank.
+  static Result<Communicator> create(const CommunicatorOptions& options,
+                                     const Result<void>& ready = {});
   Communicator(Communicator&&) noexcept;
   Communicator& operator=(Communicator&&) noexcept;
   ~Communicator();
@@ -245,7 +248,7 @@ class Communicator {
   // The ranks meet at `listener` on rank 0, if it is not null: it listens already. Creation ends
   // early once another thread sets `given_up`.
   static Result<Communicator> create(const CommunicatorOptions& options, host::Listener* listener,
-                                     const Result<void>& ready = {},
+                                     const Result<void>& ready,
                                      const std::atomic<bool>* given_up = nullptr);
   // Ranks that share a machine add up in its memory, and go to the other machines together. No
   // other communicator has the same `name`. Handlers and sparse vectors are refused.

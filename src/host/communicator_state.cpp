@@ -21,11 +21,6 @@ using host::exact::Manner;
 
 Result<void> Communicator::State::select(const host::Deadline& until) {
   const bool hosts_alone = host::are_hosts_alone(options.algorithm);
-  if (options.algorithm != host::ring_algorithm) {
-    if (auto attending = carrier->attend(); !attending) {
-      return attending;
-    }
-  }
   const auto choice =
       hosts_alone ? host::choose_ring(options, job().id) : carrier->find_out(*ring, until);
   if (!choice) {

@@ -211,6 +211,11 @@ Result<Connections> join(const CommunicatorOptions& options, Opened mine, Rendez
   if (!carrier) {
     return error_of(carrier);
   }
+  if (options.algorithm != ring_algorithm) {
+    if (const auto attending = (*carrier)->attend(); !attending) {
+      return error_of(attending);
+    }
+  }
   return watch_over(options, *ring).map([&](std::unique_ptr<PeerWatch> watch) {
     return Connections{std::move(*ring), std::move(*carrier), std::move(watch)};
   });

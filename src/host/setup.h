@@ -35,9 +35,10 @@ Result<void> check(const CommunicatorOptions& options);
 // Returns what of a hello follows from the options alone. Precondition: they are checked.
 RendezvousHello hello_of(const CommunicatorOptions& options);
 
-// Opens the sockets, meets the other ranks, and joins the ring. The options are checked, and
-// outlive the carrier. On rank 0, `listener` is where the ranks meet, if it listens already.
-// `ready` is the outcome of what this rank had to do besides; if that failed, it tells the others.
+// Opens the sockets, meets the other ranks, joins the ring, and starts the threads; the ranks then
+// tell each other whether all that went well. The options are checked, and outlive the carrier. On
+// rank 0, `listener` is where the ranks meet, if it listens already. `ready` is the outcome of what
+// this rank had to do besides; if that failed, it tells the others.
 Result<Connections> connect(const CommunicatorOptions& options, const Deadline& until,
                             std::optional<Listener> listener = std::nullopt,
                             const Result<void>& ready = {});

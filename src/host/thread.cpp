@@ -18,7 +18,10 @@ Result<std::thread> start_thread(std::function<void()> body) {
   try {
     started = std::thread(std::move(body));
   } catch (const std::system_error& error) {
-    started = fail(Error::Code::internal, std::string("no thread: ") + error.what());
+    started =
+        fail(Error::Code::internal,
+             std::string("no thread can be started (") + error.what() +
+                 "): allow this user, or the container, more processes (ulimit -u, pids.max)");
   }
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return started;

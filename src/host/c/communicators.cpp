@@ -42,18 +42,19 @@ void take_the_rest(const tributary_options* given, CommunicatorOptions& options)
 }
 
 // Rank and size are taken from the communicator, as an elastic world gives them itself.
-Result<void> keep(CommunicatorOptions options, Sharing sharing, Result<Communicator> made,
-                  tributary_comm** comm) {
-  if (made) {
-    options.rank = made->rank();
-    options.world_size = made->world_size();
-  }
-  return std::move(made)
-      .and_then(
-          [](Communicator communicator) { return host::Stream::over(std::move(communicator)); })
-      .map([&](std::unique_ptr<host::Stream> stream) {
-        *comm = new tributary_comm(options, sharing, std::move(stream));
-      });
+Result<void> keep(CommunicatorOptions options, Sharing sharing, tributary_comm** comm,
+                  const host::Stream::Make& make) {
+  return host::Stream::over(make).map([&](std::unique_ptr<host::Stream> stream) {
+    options.rank = stream->communicator().rank();
+    options.world_size = stream->communicator().world_size();
+    *comm = new tributary_comm(options, sharing, std::move(stream));
+  });
+}
+
+// Ranks that meet by an allgather tell each other of an error in place of options.
+Result<CommunicatorOptions> if_ready(const Result<CommunicatorOptions>& options,
+                                     const Result<void>& ready) {
+  return ready ? options : tl::make_unexpected(ready.error());
 }
 
 host::Bootstrap::Allgather by(tributary_allgather_function allgather, void* context) {
@@ -137,8 +138,21 @@ Result<void> split(tributary_comm& comm, const Wish& mine, tributary_comm** part
   if (!has_part) {
     return host::Bootstrap::attend(allgather) ? Result<void>() : tl::make_unexpected(*failed);
   }
-  auto made = host::Bootstrap::create(options, options.world_size, allgather, comm.sharing);
-  return failed ? tl::make_unexpected(*failed) : keep(options, comm.sharing, std::move(made), part);
+  return keep(options, comm.sharing, part, [&](const Result<void>& ready) {
+    auto made = host::Bootstrap::create(if_ready(options, ready), options.world_size, allgather,
+                                        comm.sharing);
+    return failed ? tl::make_unexpected(*failed) : std::move(made);
+  });
+}
+
+Result<Communicator> regrouped(tributary_comm& comm, std::uint32_t world_size) {
+  std::optional<Communicator> made;
+  const auto regroup = [&](Communicator& communicator) {
+    return communicator.regroup(world_size).map([&](Communicator found) {
+      made.emplace(std::move(found));
+    });
+  };
+  return comm.stream->run({std::nullopt, regroup}).map([&] { return std::move(*made); });
 }
 
 }  // namespace
@@ -219,7 +233,8 @@ tributary_result tributary_comm_create(tributary_comm** comm, const tributary_op
           "allgather (tributary_comm_create_with), or do not share machines");
     }
     take_the_rest(options, *all);
-    return keep(*all, Sharing::none, Communicator::create(*all), comm);
+    return keep(*all, Sharing::none, comm,
+                [&](const Result<void>& ready) { return Communicator::create(*all, ready); });
   });
 }
 
@@ -245,8 +260,10 @@ tributary_result tributary_comm_create_with(tributary_comm** comm, const tributa
       take_the_rest(options, *all);
     }
     const auto sharing = sharing_of(options);
-    auto made = host::Bootstrap::create(all, world_size, by(allgather, context), sharing);
-    return made ? keep(*all, sharing, std::move(made), comm) : tl::make_unexpected(made.error());
+    return keep(all.value_or(CommunicatorOptions()), sharing, comm, [&](const Result<void>& ready) {
+      return host::Bootstrap::create(if_ready(all, ready), world_size, by(allgather, context),
+                                     sharing);
+    });
   });
 }
 
@@ -271,14 +288,10 @@ tributary_result tributary_comm_regroup(tributary_comm* comm, uint32_t world_siz
     if (auto usable = host::c::usable(comm); !usable) {
       return usable;
     }
-    std::optional<Communicator> made;
-    const auto regroup = [&](Communicator& communicator) {
-      return communicator.regroup(world_size).map([&](Communicator found) {
-        made.emplace(std::move(found));
-      });
+    const auto make = [&](const Result<void>& ready) {
+      return ready.and_then([&] { return regrouped(*comm, world_size); });
     };
-    auto done = comm->stream->run({std::nullopt, regroup});
-    return done ? keep(comm->options, comm->sharing, std::move(*made), next) : done;
+    return keep(comm->options, comm->sharing, next, make);
   });
 }
 

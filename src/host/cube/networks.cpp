@@ -69,7 +69,7 @@ Result<void> CubeNetworks::connect_all(Time until) {
     auto options = options_of(interface);
     options.deadline = std::max<Duration>(until - Clock::now(), std::chrono::milliseconds(1));
     auto* const listener = options.rank == 0 ? &interfaces_[interface].listener : nullptr;
-    auto made = Communicator::create(options, listener);
+    auto made = Communicator::create(options, listener, {});
     if (!made) {
       return tl::make_unexpected(about(interface, made.error()));
     }

@@ -111,6 +111,12 @@ Result<Between> plan_between(const ParallelOptions& options) {
   return plan;
 }
 
+// Ranks that are done are more patient by so much than those which still meet other machines.
+constexpr auto grace = std::chrono::seconds(1);
+// The ranks of a machine say this when they have met the others of their group, or have failed to;
+// no hierarchy has the number.
+constexpr std::uint64_t have_met = 16;
+
 // Checks that all chose the same, as each rank chooses by its own options.
 Result<void> agree(MachineGroup& group, Hierarchy hierarchy, host::Time until) {
   auto agreed = group.barrier({static_cast<std::uint64_t>(hierarchy)}, until);
@@ -169,7 +175,7 @@ struct ParallelCommunicator::State {
   Deadline deadline() const { return host::deadline_of(options.communicator, Clock::now()); }
   // Returns until when to wait for others, as long as any of them may still be busy between the
   // machines.
-  Deadline patience() const { return deadline().longer_by(std::chrono::seconds(1)); }
+  Deadline patience() const { return deadline().longer_by(grace); }
 
   ParallelOptions options;
   Hierarchy hierarchy;
@@ -294,13 +300,17 @@ Result<ParallelCommunicator> ParallelCommunicator::create(const ParallelOptions&
     return tl::make_unexpected(agreed.error());
   }
   auto state = std::make_unique<State>(State{options, plan->hierarchy, std::move(*group)});
+  Result<void> met;
   if (plan->hierarchy == Hierarchy::parallel || options.local_rank == 0) {
-    auto made = Communicator::create(plan->options);
-    if (!made) {
-      return tl::make_unexpected(made.error());
-    }
-    state->between = std::move(*made);
-    state->between->show_progress(state->group.pulse());
+    met = Communicator::create(plan->options).map([&](Communicator made) {
+      state->between = std::move(made);
+      state->between->show_progress(state->group.pulse());
+    });
+  }
+  const auto latest = Clock::now() + host::patience_of(all) + grace;
+  const auto all_met = state->group.barrier({have_met, met ? nullptr : &met.error()}, latest);
+  if (!met || !all_met) {
+    return tl::make_unexpected(met ? all_met.error() : met.error());
   }
   return ParallelCommunicator(std::move(state));
 }

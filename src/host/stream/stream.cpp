@@ -19,14 +19,15 @@ tl::unexpected<Error> refuse_lent() {
 
 }  // namespace
 
-Result<std::unique_ptr<Stream>> Stream::over(Communicator communicator) {
-  std::unique_ptr<Stream> stream(new Stream(std::move(communicator)));
-  auto thread = start_thread([stream = stream.get()] { stream->serve(); });
-  if (!thread) {
-    return tl::make_unexpected(thread.error());
-  }
-  stream->thread_ = std::move(*thread);
-  return stream;
+Result<std::unique_ptr<Stream>> Stream::over(const Make& make) {
+  std::unique_ptr<Stream> stream(new Stream);
+  const auto ready = start_thread([stream = stream.get()] {
+                       stream->serve();
+                     }).map([&](std::thread thread) { stream->thread_ = std::move(thread); });
+  return make(ready).map([&](Communicator communicator) {
+    stream->communicator_.emplace(std::move(communicator));
+    return std::move(stream);
+  });
 }
 
 Stream::~Stream() {
@@ -76,7 +77,7 @@ Result<void> Stream::run(const Task& task) {
 }
 
 void Stream::abort() {
-  communicator_.abort();
+  communicator_->abort();
 }
 
 Result<void> Stream::lend(std::function<Result<void>(Communicator&)> use) {
@@ -134,14 +135,14 @@ void Stream::carry_out(const Group& group) {
       calls.push_back(one.task.call.value_or(alone));
     }
     // Where sums may lack ranks, each collective is one by itself, which knows whom it lacks.
-    const auto bytes_max = communicator_.may_lack_ranks() ? 0 : fused_bytes_max;
-    for (const auto& batch : fuse(calls, bytes_max, communicator_.reproducible())) {
+    const auto bytes_max = communicator_->may_lack_ranks() ? 0 : fused_bytes_max;
+    for (const auto& batch : fuse(calls, bytes_max, communicator_->reproducible())) {
       const auto outcome = carry_out(group, calls, batch);
       for (const auto place : batch.calls) {
         group[place].posting->end(outcome);
         ended[place] = true;
       }
-      communicator_.limit().lift();
+      communicator_->limit().lift();
     }
     return {};
   });
@@ -150,7 +151,7 @@ void Stream::carry_out(const Group& group) {
       group[place].posting->end(done);
     }
   }
-  communicator_.limit().lift();
+  communicator_->limit().lift();
 }
 
 // The earliest deadline of a batch is that of all: it is one collective. What was given up before
@@ -159,7 +160,7 @@ void Stream::carry_out(const Group& group) {
 Result<void> Stream::carry_out(const Group& group, const std::vector<Call>& calls,
                                const Batch& batch) {
   for (const auto place : batch.calls) {
-    group[place].posting->begin(communicator_.limit());
+    group[place].posting->begin(communicator_->limit());
   }
   if (batch.calls.size() == 1) {
     return carry_out(group[batch.calls.front()].task);
@@ -168,30 +169,30 @@ Result<void> Stream::carry_out(const Group& group, const std::vector<Call>& call
 }
 
 Result<void> Stream::carry_out(const Task& task) {
-  return task.call ? communicator_.run(*task.call) : task.run(communicator_);
+  return task.call ? communicator_->run(*task.call) : task.run(*communicator_);
 }
 
 template <typename Run>
 Result<void> Stream::safely(Run run) {
-  return host::safely(run, [this] { communicator_.abort(); });
+  return host::safely(run, [this] { communicator_->abort(); });
 }
 
 Result<void> Stream::run_as_one(const std::vector<Call>& calls, const Batch& batch) {
-  if (communicator_.is_late()) {
+  if (communicator_->is_late()) {
     return call_without_buffers(calls, batch);
   }
   if (auto checked = check_all(calls, batch); !checked) {
     return checked;
   }
   const auto all = gather(calls, batch, buffer_);
-  return communicator_.run(all).map([&] { scatter(buffer_, calls, batch); });
+  return communicator_->run(all).map([&] { scatter(buffer_, calls, batch); });
 }
 
 // Checks the parts of a vector. If one is refused, the whole vector is, as one call, so that ranks
 // stay in step.
 Result<void> Stream::check_all(const std::vector<Call>& calls, const Batch& batch) {
   for (const auto place : batch.calls) {
-    if (auto checked = communicator_.check(calls[place]); !checked) {
+    if (auto checked = communicator_->check(calls[place]); !checked) {
       (void)call_without_buffers(calls, batch);
       return checked;
     }
@@ -203,7 +204,7 @@ Result<void> Stream::check_all(const std::vector<Call>& calls, const Batch& batc
 Result<void> Stream::call_without_buffers(const std::vector<Call>& calls, const Batch& batch) {
   const auto& buffers = calls[batch.calls.front()].buffers;
   const auto elements = batch.bytes / wire::element_bytes(buffers.type);
-  return communicator_.allreduce(nullptr, nullptr, elements, buffers.type, buffers.op);
+  return communicator_->allreduce(nullptr, nullptr, elements, buffers.type, buffers.op);
 }
 
 void Stream::take_turn() {

@@ -43,7 +43,10 @@ class Stream {
   // Allreduces of a group that go as one have so many bytes at most, together.
   static constexpr std::size_t fused_bytes_max = std::size_t{1} << 20;
 
-  static Result<std::unique_ptr<Stream>> over(Communicator communicator);
+  // Makes a communicator with the other ranks. If `ready` is an error, it tells them, and fails.
+  using Make = std::function<Result<Communicator>(const Result<void>& ready)>;
+  // The stream has its thread before the ranks meet: those of a rank that gets none hear of it.
+  static Result<std::unique_ptr<Stream>> over(const Make& make);
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
   // Carries out what was posted before it ends.
@@ -62,19 +65,19 @@ class Stream {
   void take_back();
 
   // The communicator tells its rank and the like.
-  const Communicator& communicator() const { return communicator_; }
+  const Communicator& communicator() const { return *communicator_; }
   // Calls `use` while nothing is running; fails while the communicator is lent. Whoever is told how
   // a collective has ended may call it, and finds it to be the last one.
   template <typename Use>
   Result<std::invoke_result_t<Use, Communicator&>> between_collectives(Use use) {
     if (is_mine()) {
-      return use(communicator_);
+      return use(*communicator_);
     }
     const Turn turn(*this);
     if (auto here = is_here(); !here) {
       return tl::make_unexpected(here.error());
     }
-    return use(communicator_);
+    return use(*communicator_);
   }
   // Returns how many collectives were carried out together with others.
   std::uint64_t fused() const { return fused_; }
@@ -82,7 +85,7 @@ class Stream {
  private:
   using Group = std::vector<Posted>;
 
-  explicit Stream(Communicator communicator) : communicator_(std::move(communicator)) {}
+  Stream() = default;
 
   // While it exists, the communicator is this thread's.
   class Turn {
@@ -111,8 +114,8 @@ class Stream {
   bool is_mine() const;
   Result<void> is_here() const;
 
-  Communicator communicator_;
-  std::vector<std::byte> buffer_;  // of what is fused
+  std::optional<Communicator> communicator_;  // is there from before anything is posted
+  std::vector<std::byte> buffer_;             // of what is fused
   std::atomic<std::uint64_t> fused_ = 0;
 
   mutable std::mutex mutex_;
