@@ -328,6 +328,10 @@ exec nsenter --net="$namespace" -- unshare --uts --mount -- sh -c '
 """
 
 
+FORTRAN_MODULES = ("mpi", "mpi_f08")
+HIGH_THRESHOLD = "TRIBUTARY_MPI_THRESHOLD=1000000000"
+
+
 class Preloaded(InALab):
     """The libraries for LD_PRELOAD."""
 
@@ -343,22 +347,53 @@ class Preloaded(InALab):
                                       PROGRAM, "check", OMPI_MCA_coll_tributary_enable="0"))
 
     def mpich(self, scene: str, **variables) -> subprocess.CompletedProcess:
-        program = support.BUILD / "tests" / "lab" / "mpi_collectives_mpich"
-        if not program.exists() or shutil.which("mpiexec.mpich") is None:
-            self.skipTest("needs MPICH: tools/install-packages mpi, then configure the build again")
-        argv: list = []
+        return self.run_by_mpich(self.built("mpi_collectives_mpich"), scene, **variables)
+
+    def built(self, name: str) -> pathlib.Path:
+        program = support.BUILD / "tests" / "lab" / name
+        if not program.exists():
+            self.skipTest(f"there is no {name}: tools/install-packages mpi, then configure the build again")
+        return program
+
+    def run_by_mpich(self, *argv, unlike: tuple[str, ...] = (), **variables) -> subprocess.CompletedProcess:
+        """Rank 2 alone has the variables `unlike`, as in a call of env."""
+        if shutil.which("mpiexec.mpich") is None:
+            self.skipTest("needs MPICH: tools/install-packages mpi")
+        ranks: list = []
         for number in range(1, RANKS + 1):
             host = f"h{number}"
-            argv += [":"] if argv else []
-            argv += ["-n", 1, "sh", "-c", IN_A_HOST, "sh", f"/run/netns/trib-{self.lab.name}-{host}", host,
-                     "env", f"LD_PRELOAD={PRELOADED}/libtributary-pmpi-mpich.so", program, scene]
+            ranks += [":"] if ranks else []
+            ranks += ["-n", 1, "sh", "-c", IN_A_HOST, "sh", f"/run/netns/trib-{self.lab.name}-{host}", host,
+                      "env", f"LD_PRELOAD={PRELOADED}/libtributary-pmpi-mpich.so",
+                      *(unlike if number == 3 else ()), *argv]
         return support.run(
-            "timeout", int(support.PATIENCE_S), "mpiexec.mpich", *argv, timeout=support.PATIENCE_S + 60,
+            "timeout", int(support.PATIENCE_S), "mpiexec.mpich", *ranks, timeout=support.PATIENCE_S + 60,
             env=os.environ | {"MPIR_CVAR_NOLOCAL": "1", "UCX_TLS": "tcp,self",
                               "TRIBUTARY_STALL_TIMEOUT": "120s"} | variables)
 
     def test_mpich(self):
         self.assert_right(self.mpich("check"))
+
+    def test_fortran_by_open_mpi(self):
+        preload = f"LD_PRELOAD={PRELOADED}/libtributary-pmpi-openmpi.so"
+        for module in FORTRAN_MODULES:
+            with self.subTest(module=module):
+                self.assert_all_are_carried(self.mpirun(
+                    "sh", "-c", UNLIKE, "sh", HIGH_THRESHOLD, "env", preload, self.built(f"fortran_{module}_openmpi"),
+                    OMPI_MCA_coll_tributary_enable="0", TRIBUTARY_LOG="info"))
+
+    def test_fortran_by_mpich(self):
+        for module in FORTRAN_MODULES:
+            with self.subTest(module=module):
+                self.assert_all_are_carried(self.run_by_mpich(
+                    self.built(f"fortran_{module}_mpich"), unlike=(HIGH_THRESHOLD,), TRIBUTARY_LOG="info"))
+
+    def assert_all_are_carried(self, done: subprocess.CompletedProcess) -> None:
+        """All calls of mpi_fortran.F90, though rank 2 has a threshold of its own, which does not count."""
+        said = self.check(done)
+        self.assertEqual(done.stdout.count(": 7 calls are right"), RANKS, done.stdout)
+        carried = re.findall(r"(\d+) collectives? by (?:canary|the ring)", said)
+        self.assertEqual(sum(map(int, carried)), 7, said)
 
     def test_what_mpi_refuses_is_an_error(self):
         done = self.mpich("wrong")
