@@ -62,6 +62,7 @@ struct Call {
   // Nobody may be missing, also where sums may lack ranks. What carries it was chosen so; machines
   // whose ranks share one communicator choose by this.
   bool with_all = false;
+  bool aside = false;  // nobody who uses the communicator has called it: it is not counted
 };
 
 inline Call call_of(Collective collective, const void* in, void* out, std::size_t count,

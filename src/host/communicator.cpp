@@ -26,6 +26,10 @@ Call with_all(Call call) {
   call.with_all = true;
   return call;
 }
+Call aside(Call call) {
+  call.aside = true;
+  return call;
+}
 
 }  // namespace
 
@@ -192,6 +196,22 @@ Result<void> Communicator::run_within(const Call& call, const host::Deadline& un
   }
   return done;
 }
+Result<void> Communicator::run_in_pieces(const Call& call,
+                                         const std::function<Result<void>()>& run) {
+  const auto pieces = [&] {
+    const State::InPieces here(*state_);
+    return run();
+  };
+  if (call.aside) {
+    return pieces();
+  }
+  const auto by = state_->means_within(call);
+  auto done = state_->recorded(name(call), by, call.buffers.bytes(), pieces);
+  if (!state_->is_alone()) {
+    state_->count(by, name(call), done.has_value(), state_->is_by_plan(by, call));
+  }
+  return done;
+}
 void Communicator::leave_out(const Call& call) {
   state_->skip(state_->means_within(call), call);
 }
@@ -211,7 +231,7 @@ Result<void> Communicator::check_with_all(const Call& call) const {
   return state_->accept(state_->means_for_all(call), call);
 }
 Result<void> Communicator::run_aside(const Call& call) {
-  return state_->run_by(state_->means_for_all(call), with_all(call));
+  return state_->run_by(state_->means_for_all(call), aside(with_all(call)));
 }
 void Communicator::notify(const std::string& line) const {
   state_->notify(host::LogLevel::warn, line);

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <numeric>
 #include <span>
@@ -275,6 +276,9 @@ class Communicator {
   friend class host::MachineCollectives;
   // Does the same as run(), but within the caller's limits instead of the options'.
   Result<void> run_within(const host::Call& call, const host::Deadline& until);
+  // Has `run` carry out the call in pieces, which are recorded and counted as the one call that
+  // they are.
+  Result<void> run_in_pieces(const host::Call& call, const std::function<Result<void>()>& run);
   // Keeps this rank in step with the others, as if it had refused the call.
   void leave_out(const host::Call& call);
   // The same of a gather, of so many elements of all ranks together. All choose its way alike, also

@@ -100,8 +100,9 @@ std::vector<host::Duration> Communicator::State::times_in_collectives() {
   auto* const bytes = std::as_writable_bytes(std::span(times)).data();
   const Buffers buffers{bytes, bytes, times.size(), wire::ElementType::i64, wire::Operator::sum};
   const auto until = Clock::now() + finalize_timeout;
-  const auto summed = machine ? machine->run({.buffers = buffers, .with_all = true}, until)
-                              : ring->allreduce(buffers, until);
+  const auto summed =
+      machine ? machine->run({.buffers = buffers, .with_all = true, .aside = true}, until)
+              : ring->allreduce(buffers, until);
   if (!summed) {
     return {};
   }

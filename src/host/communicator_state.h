@@ -183,12 +183,23 @@ struct Communicator::State {
     const auto began = journal ? host::Clock::now() : host::Time{};
     last = {};
     auto done = run();
-    if (journal) {
+    if (journal && !in_pieces) {
       const auto means = by == host::By::ring ? host::ring_algorithm : std::string_view(algorithm);
       journal->note({what, means, bytes, began, host::Clock::now(), !done});
     }
     return done;
   }
+  // While it exists, what runs is neither recorded nor counted.
+  class InPieces {
+   public:
+    explicit InPieces(State& state) : state_(state) { state_.in_pieces = true; }
+    InPieces(const InPieces&) = delete;
+    InPieces& operator=(const InPieces&) = delete;
+    ~InPieces() { state_.in_pieces = false; }
+
+   private:
+    State& state_;
+  };
   // Precondition: there are two ranks or more.
   const host::Job& job() const { return carrier->runner().job(); }
 
@@ -204,6 +215,7 @@ struct Communicator::State {
   std::uint64_t collectives_by_carrier = 0;
   std::uint64_t collectives_by_ring = 0;
   std::uint64_t failures = 0;
+  bool in_pieces = false;  // what runs is a piece of a call
   // Tells which of the two carries what both could.
   host::tuning::Plan plan;
   std::uint64_t collectives_by_plan = 0;  // those by the ring because the hosts were faster

@@ -121,8 +121,15 @@ Error MachineCollectives::explained(const Error& error) const {
   return Error{error.code, text + ": " + error.message};
 }
 
-// The machines count pieces, so that the next collective has the same number for all of them.
 Result<void> MachineCollectives::run(const Call& call, const Deadline& until) {
+  const auto run = [&] { return run_pieces(call, until); };
+  auto done = communicator_ ? communicator_->run_in_pieces(call_between(call), run) : run();
+  end_with_group();
+  return done;
+}
+
+// The machines number pieces, so that the next collective has the same number for all of them.
+Result<void> MachineCollectives::run_pieces(const Call& call, const Deadline& until) {
   Result<void> done;
   for_pieces(call, [&](const Call& piece) {
     if (done) {
@@ -133,7 +140,6 @@ Result<void> MachineCollectives::run(const Call& call, const Deadline& until) {
       leave_out(piece);
     }
   });
-  end_with_group();
   return done;
 }
 

@@ -61,6 +61,7 @@ class MachineCollectives {
 
   Result<void> agree(std::uint64_t what, const Result<void>& mine, Time until);
   void publish();
+  Result<void> run_pieces(const Call& call, const Deadline& until);
   Result<void> run_piece(const Call& call, const Deadline& until);
   Result<void> gather(const Call& call, const Deadline& until);
   Result<void> between(const Call& call, const Deadline& until);

@@ -155,6 +155,7 @@ struct ParallelCommunicator::State {
   // Has the others of this machine fail in a call that this rank refuses, and counts it.
   void refuse(const Call& call, const Error& error);
 
+  Result<void> run_slabs(const Call& call, const Deadline& until);
   Result<void> run_slab(const Call& slab, const Deadline& until);
   // After this, the results have what the ranks of this machine brought.
   Result<void> gather(const Call& slab, const Deadline& until);
@@ -171,6 +172,12 @@ struct ParallelCommunicator::State {
   Range range_between(std::size_t count) const {
     return hierarchy == Hierarchy::tencent ? Range{0, count}
                                            : share_of(count, group.rank(), group.size());
+  }
+  // Returns what this rank carries of a call between the machines.
+  Call part_between(Call call) {
+    call.buffers.in = call.buffers.out = group.results();
+    call.buffers.count = range_between(call.buffers.count).size();
+    return call;
   }
   Deadline deadline() const { return host::deadline_of(options.communicator, Clock::now()); }
   // Returns until when to wait for others, as long as any of them may still be busy between the
@@ -206,6 +213,13 @@ Result<void> ParallelCommunicator::State::run(const Call& call) {
     between->limit().bring_forward(Clock::now() +
                                    std::min<Duration>(*options.communicator.deadline, longest));
   }
+  const auto run = [&] { return run_slabs(call, until); };
+  auto done = between ? between->run_in_pieces(part_between(call), run) : run();
+  end_with_group();
+  return done;
+}
+
+Result<void> ParallelCommunicator::State::run_slabs(const Call& call, const Deadline& until) {
   Result<void> done;
   host::for_pieces(call, [&](const Call& slab) {
     if (done) {
@@ -214,7 +228,6 @@ Result<void> ParallelCommunicator::State::run(const Call& call) {
       leave_out(slab);
     }
   });
-  end_with_group();
   return done;
 }
 
@@ -265,10 +278,7 @@ Result<void> ParallelCommunicator::State::run_slab(const Call& slab, const Deadl
 
 void ParallelCommunicator::State::leave_out(const Call& slab) {
   if (between) {
-    auto part = slab;
-    part.buffers.in = part.buffers.out = group.results();
-    part.buffers.count = range_between(slab.buffers.count).size();
-    between->leave_out(part);
+    between->leave_out(part_between(slab));
   }
 }
 

@@ -14,6 +14,7 @@
 
 #include "../c/world.h"
 #include "../values.h"
+#include "host/parallel/slabs.h"
 
 // Through the interface for C, whose ranks meet by an allgather. Each machine is an address of the
 // loopback interface: ranks that were given the same one share a machine.
@@ -302,18 +303,17 @@ TEST(MachineCollectives, ARankThatRefusesACallHasThoseBesideItFail) {
   });
 }
 
-// What is said at the end, of a barrier of all ranks.
-std::vector<std::string> said_in_the_end(const Placement& layout) {
-  return run_machines(
-      layout,
-      [](std::uint32_t, tributary_comm* comm) {
-        ASSERT_NE(comm, nullptr) << tributary_last_error();
-        EXPECT_EQ(tributary_barrier(comm), TRIBUTARY_SUCCESS) << tributary_last_error();
-      },
-      [](std::uint32_t, tributary_options* options) {
-        tributary_options_set(options, "TRIBUTARY_REPORT", "on");
-        tributary_options_set(options, "TRIBUTARY_LOG", "info");
-      });
+void barrier(std::uint32_t, tributary_comm* comm) {
+  ASSERT_NE(comm, nullptr) << tributary_last_error();
+  EXPECT_EQ(tributary_barrier(comm), TRIBUTARY_SUCCESS) << tributary_last_error();
+}
+
+// What is said at the end of ranks that do this.
+std::vector<std::string> said_in_the_end(const Placement& layout, const RankBody& body = barrier) {
+  return run_machines(layout, body, [](std::uint32_t, tributary_options* options) {
+    tributary_options_set(options, "TRIBUTARY_REPORT", "on");
+    tributary_options_set(options, "TRIBUTARY_LOG", "info");
+  });
 }
 
 std::ptrdiff_t count_with(const std::vector<std::string>& lines, const std::string& text) {
@@ -331,6 +331,19 @@ TEST(MachineCollectives, OnOneMachineTheEndSaysThatMemoryCarriedAll) {
   const auto lines = said_in_the_end({0, 0, 0});
   EXPECT_EQ(count_with(lines, ": 1 collective in the memory of the machine"), 3);
   EXPECT_EQ(count_with(lines, "rank 2 of 3: ended after "), 1);
+}
+
+TEST(MachineCollectives, TheEndCountsCallsAndNotTheirPieces) {
+  const auto lines = said_in_the_end({0, 0, 1, 1}, [](std::uint32_t rank, tributary_comm* comm) {
+    ASSERT_NE(comm, nullptr) << tributary_last_error();
+    std::vector<float> vector(3 * slab_bytes / sizeof(float), static_cast<float>(rank));
+    EXPECT_EQ(tributary_allreduce(comm, vector.data(), vector.data(), vector.size(), TRIBUTARY_F32,
+                                  TRIBUTARY_SUM),
+              TRIBUTARY_SUCCESS)
+        << tributary_last_error();
+  });
+  // The report's own sum of times is not counted either.
+  EXPECT_EQ(count_with(lines, ": 1 collective by the ring of the hosts"), 2);
 }
 
 const ChangeOptions with_a_long_limit = [](std::uint32_t, tributary_options* options) {

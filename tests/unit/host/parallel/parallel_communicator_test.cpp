@@ -2,14 +2,17 @@
 #include "host/parallel/parallel_communicator.h"
 
 #include <functional>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
 #include <tuple>
 #include <vector>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "host/parallel/slabs.h"
 #include "loopback.h"
 #include "ports.h"
 #include "values.h"
@@ -224,6 +227,40 @@ TEST(ParallelCommunicator, ARankThatRefusesACallHasThoseBesideItFail) {
     ASSERT_TRUE(done) << done.error().message;
     EXPECT_EQ(vector, std::vector<float>(8, 2.0f));
   });
+}
+
+TEST_P(TwoOfTwo, CountACallOnceThatGoesInPieces) {
+  run([](std::uint32_t, ParallelCommunicator& communicator) {
+    std::vector<float> vector(3 * slab_bytes / sizeof(float), 1.0f);
+    const auto done = communicator.allreduce(vector.data(), vector.data(), vector.size(),
+                                             ElementType::f32, Operator::sum);
+    ASSERT_TRUE(done) << done.error().message;
+    if (const auto* const between = communicator.between_machines(); between != nullptr) {
+      EXPECT_EQ(between->statistics()["collectives_by_ring"], 1u);
+    }
+  });
+}
+
+TEST(ParallelCommunicator, TheReportHasACallOnceThatGoesInPieces) {
+  std::mutex mutex;
+  std::string said;
+  const auto port = next_ports(3);
+  run_ranks(4, [&](std::uint32_t rank) {
+    auto options = options_of(rank, 2, 2, Hierarchy::parallel, port);
+    options.communicator.set("report", "on");
+    options.communicator.on_notice = [&](const std::string& line) {
+      const std::lock_guard lock(mutex);
+      said += line + "\n";
+    };
+    auto communicator = ParallelCommunicator::create(options);
+    ASSERT_TRUE(communicator) << communicator.error().message;
+    std::vector<float> vector(2 * slab_bytes / sizeof(float), 1.0f);
+    EXPECT_TRUE(communicator->allreduce(vector.data(), vector.data(), vector.size(),
+                                        ElementType::f32, Operator::sum));
+  });
+  // A half of the vector goes by this rank.
+  EXPECT_THAT(said, testing::ContainsRegex("allreduce +4 MiB ring +1 "));
+  EXPECT_EQ(said.find("allreduce "), said.rfind("allreduce ")) << said;
 }
 
 // Handlers would see other pieces of a vector than elsewhere.
