@@ -73,6 +73,18 @@ inline constexpr std::array<std::uint16_t, 5> ring_mtus = {256, 512, 1024, 2048,
 inline constexpr std::size_t ring_members_max = 64;
 inline constexpr std::size_t ring_slots_max = 65536;
 
+// Returns the largest path MTU of RDMA that is not above `bytes`; 0 where there is none.
+constexpr std::uint32_t ring_mtu_within(std::size_t bytes) {
+  std::uint32_t within = 0;
+  for (const auto mtu : ring_mtus) {
+    within = mtu <= bytes ? mtu : within;
+  }
+  return within;
+}
+constexpr bool is_ring_mtu(std::size_t bytes) {
+  return bytes != 0 && ring_mtu_within(bytes) == bytes;
+}
+
 // Returns the header of a message whose first packet has this payload; null where there is none.
 inline const InaHeader* peek_ina(Bytes payload) {
   const auto* header = Cursor(payload).take<InaHeader>();

@@ -90,7 +90,8 @@ constexpr Option<RingConfig> ring_options[] = {
                                                   {1, wire::ring_message_packets_max},
                                                   "of the longest message"),
     option::one_of<&RingConfig::mtu, wire::ring_mtus>(
-        "mtu", Apply::reload, "payload bytes of a packet: the path MTU of the job's queue pairs"),
+        "mtu", Apply::reload,
+        "payload bytes of the largest packet: no less than the path MTU of the job's queue pairs"),
     option::list<&RingConfig::local, control::parse_ip>(
         "local", Apply::reload, {},
         "of a ring that spans several racks: members whose packets come to this switch as they "

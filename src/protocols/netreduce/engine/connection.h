@@ -30,6 +30,7 @@ struct Message {
   std::uint32_t id = 0;
   std::uint32_t length = 0;   // bytes
   std::uint32_t packets = 0;  // 0: none is known
+  std::uint32_t mtu = 0;      // payload bytes of all packets but the last
   wire::ElementType element_type = wire::ElementType::f32;
   wire::Operator op = wire::Operator::sum;
   bool is_write = true;  // by RDMA WRITE; else by SEND

@@ -8,7 +8,7 @@ void ConnectionTable::insert(const ConnectionKey& key, const Sender& sender) {
   while (entries_[at].sender.ring != nullptr) {
     at = (at + 1) & mask_;
   }
-  entries_[at] = {key, sender, MiddlePattern::of(key, sender.ring->config().mtu)};
+  entries_[at] = {key, sender, MiddlePattern::of(key)};
 }
 
 void ConnectionTable::erase(const ConnectionKey& key, const Sender& sender) {

@@ -69,11 +69,13 @@ bool NetReduceEngine::continue_message(engine::Arrival& arrival, const Burst& bu
   // A connection that was released knows no message.
   auto& connection = ring->connection(rank);
   const auto place = connection.find(headers->bth.psn.value());
-  if (!place.is_middle() || headers->bth.opcode != middle_opcode(*place.message)) {
+  if (!place.is_middle() || headers->bth.opcode != middle_opcode(*place.message) ||
+      frame.payload.size() != sizeof headers->bth + place.message->mtu + wire::icrc_bytes) {
     return false;
   }
-  const auto roce = middle_of(*headers, frame, ring->config().mtu);
-  const auto headers_icrc = check_icrc(*headers, roce.roce.payload, ring->middle_joint());
+  const auto roce = middle_of(*headers, frame, place.message->mtu);
+  const auto headers_icrc =
+      check_icrc(*headers, roce.roce.payload, ring->middle_joint(*place.message));
   if (!headers_icrc) {
     return false;
   }
@@ -113,11 +115,16 @@ void NetReduceEngine::begin(Incoming in, const wire::InaHeader& header, Ring& ri
   if (!headers_icrc) {
     return burst.actions.drop(std::move(in.packet), drop::icrc);
   }
-  const Message message{in.roce.psn(),          header.message.value(), header.length.value(),
-                        header.packets.value(), header.element_type,    header.op,
+  const Message message{in.roce.psn(),
+                        header.message.value(),
+                        header.length.value(),
+                        header.packets.value(),
+                        ring.mtu_of(header, in.roce.roce.payload.size()),
+                        header.element_type,
+                        header.op,
                         in.roce.is_write()};
   const auto* reth = in.roce.roce.reth;
-  if (!ring.admits(header) || !fits(in.roce, message, 0, ring.config().mtu) ||
+  if (!ring.admits(header, message.mtu) || !fits(in.roce, message, 0) ||
       (reth != nullptr && reth->length.value() != message.length)) {
     return burst.actions.drop(std::move(in.packet), drop::malformed);
   }
@@ -245,7 +252,7 @@ void NetReduceEngine::follow(Incoming in, const Burst& burst) {
     return burst.actions.drop(std::move(in.packet), drop::icrc);
   }
   // The packet is intact but cannot be of this message: the numbers are somebody else's by now.
-  if (!fits(in.roce, *place.message, place.offset, ring.config().mtu)) {
+  if (!fits(in.roce, *place.message, place.offset)) {
     connection.release();
     return pass(std::move(in.packet), in.frame, burst);
   }

@@ -69,20 +69,19 @@ bool has_right_icrc(const RocePacket& packet) {
   return icrc_of(packet) == wire::load_icrc(packet.roce.icrc);
 }
 
-bool fits(const RocePacket& packet, const Message& message, std::uint32_t offset,
-          std::uint32_t mtu) {
+bool fits(const RocePacket& packet, const Message& message, std::uint32_t offset) {
   const auto position = packet.roce.position();
   return packet.is_write() == message.is_write && wire::begins_message(position) == (offset == 0) &&
          wire::ends_message(position) == (offset + 1 == message.packets) &&
          packet.roce.bth->pad() == 0 &&
-         packet.roce.payload.size() == wire::ina_payload_bytes(message.length, mtu, offset);
+         packet.roce.payload.size() == wire::ina_payload_bytes(message.length, message.mtu, offset);
 }
 
 bool may_be_gradient(const RocePacket& packet, std::uint32_t mtu) {
   const auto bytes = packet.roce.payload.size();
   const bool is_last = wire::ends_message(packet.roce.position());
-  return packet.roce.bth->pad() == 0 && bytes % wire::ina_alignment == 0 &&
-         (is_last ? bytes >= wire::fingerprint_bytes && bytes <= mtu : bytes == mtu);
+  return packet.roce.bth->pad() == 0 && bytes % wire::ina_alignment == 0 && bytes <= mtu &&
+         (is_last ? bytes >= wire::fingerprint_bytes : wire::is_ring_mtu(bytes));
 }
 
 Shape shape_of(const RocePacket& packet, const Message& message, std::uint32_t offset) {

@@ -56,10 +56,10 @@ std::optional<std::uint32_t> check_icrc(const MiddleHeaders& headers, wire::Byte
 
 // Returns whether the packet can be the one `offset` behind the first of the message, by its opcode
 // and its length.
-bool fits(const RocePacket& packet, const Message& message, std::uint32_t offset,
-          std::uint32_t mtu);
+bool fits(const RocePacket& packet, const Message& message, std::uint32_t offset);
 
-// Returns whether it can be one behind the first of any message, by its length.
+// Returns whether it can be one behind the first of any message, by its length, in a ring with
+// packets of up to `mtu` payload bytes.
 bool may_be_gradient(const RocePacket& packet, std::uint32_t mtu);
 
 // Gives the packet that sequence number, and the ICRC that it then needs.

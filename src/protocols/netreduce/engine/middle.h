@@ -51,9 +51,9 @@ class MiddlePattern {
       words_[i] &= common_bits[i];
     }
   }
-  // Makes the pattern of a connection in a ring whose packets carry so many bytes. No packet has it
-  // over IPv6, nor where no queue pair is known.
-  static MiddlePattern of(const ConnectionKey& key, std::size_t mtu) {
+  // Makes the pattern of a connection. No packet has it over IPv6, nor where no queue pair is
+  // known.
+  static MiddlePattern of(const ConnectionKey& key) {
     if (!key.source.is_v4() || !key.destination.is_v4() ||
         key.destination_qp == ConnectionKey::any_qp) {
       return {};
@@ -61,8 +61,6 @@ class MiddlePattern {
     MiddleHeaders headers{};
     headers.ipv4.source = key.source.v4();
     headers.ipv4.destination = key.destination.v4();
-    headers.udp.length = static_cast<std::uint16_t>(sizeof headers.udp + sizeof headers.bth + mtu +
-                                                    wire::icrc_bytes);
     headers.bth.destination_qp = key.destination_qp;
     return MiddlePattern(headers);
   }
@@ -76,8 +74,7 @@ class MiddlePattern {
   using Words = std::array<std::uint64_t, 3>;
   static constexpr std::size_t common_at = offsetof(MiddleHeaders, ipv4.source);
 
-  // These are the addresses, the length, the pad count and version, and the queue pair. All packets
-  // of that length have as many elements.
+  // These are the addresses, the pad count and version, and the queue pair.
   static constexpr Words common_bits = [] {
     std::array<unsigned char, sizeof(Words)> bytes{};
     const auto cover = [&bytes](std::size_t first, std::size_t last, unsigned char bits = 0xff) {
@@ -86,7 +83,6 @@ class MiddlePattern {
       }
     };
     cover(offsetof(MiddleHeaders, ipv4.source), offsetof(MiddleHeaders, udp));
-    cover(offsetof(MiddleHeaders, udp.length), offsetof(MiddleHeaders, udp.checksum));
     cover(offsetof(MiddleHeaders, bth.flags), offsetof(MiddleHeaders, bth.partition), 0x3f);
     cover(offsetof(MiddleHeaders, bth.destination_qp), offsetof(MiddleHeaders, bth.acknowledge));
     return std::bit_cast<Words>(bytes);

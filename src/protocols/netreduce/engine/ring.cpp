@@ -12,9 +12,12 @@ Ring::Ring(const RingConfig& config)
       paths_(config),
       connections_(config.members.size(), Connection(config.open_messages())),
       newcomers_(config.members.size()),
-      aggregators_(config),
-      first_joint_(config.mtu - sizeof(wire::InaHeader)),
-      other_joint_(config.mtu) {
+      aggregators_(config) {
+  for (const auto mtu : wire::ring_mtus) {
+    if (mtu <= config.mtu) {
+      joints_.emplace_back(mtu);
+    }
+  }
   for (std::uint16_t rank = 0; rank < world(); ++rank) {
     if (paths_.of(rank) != Path::elsewhere) {
       newcomers_[rank].emplace();
@@ -35,8 +38,8 @@ std::size_t Ring::claimed() const {
                     [this](const Connection& each) { return each.is_claimed_in(runs_); }));
 }
 
-bool Ring::admits(const wire::InaHeader& header) const {
-  return wire::is_sound(header, config_.mtu) && header.world.value() == world() &&
+bool Ring::admits(const wire::InaHeader& header, std::uint32_t mtu) const {
+  return wire::is_sound(header, mtu) && header.world.value() == world() &&
          header.packets.value() <= config_.message_packets;
 }
 

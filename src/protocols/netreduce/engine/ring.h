@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -45,17 +46,28 @@ class Ring {
   // Returns the joint for what stands behind so many bytes of a payload; null unless the packet is
   // full.
   const wire::Crc32Joint* joint(std::size_t payload_bytes, std::size_t header_bytes) const {
-    if (payload_bytes != config_.mtu) {
+    if (payload_bytes > config_.mtu || !wire::is_ring_mtu(payload_bytes)) {
       return nullptr;
     }
-    return header_bytes != 0 ? &first_joint_ : &other_joint_;
+    const auto& joints = joints_[place_of(payload_bytes)];
+    return header_bytes != 0 ? &joints.first : &joints.other;
   }
-  // Returns the joint for the payload of a packet from the middle of a message.
-  const wire::Crc32Joint& middle_joint() const { return other_joint_; }
+  // Returns the joint for the payload of a packet from the middle of such a message.
+  const wire::Crc32Joint& middle_joint(const Message& message) const {
+    return joints_[place_of(message.mtu)].other;
+  }
   const AggregatorArray& aggregators() const { return aggregators_; }
 
-  // Returns whether a header can be of this ring, and fits its memory.
-  bool admits(const wire::InaHeader& header) const;
+  // Returns the payload bytes of a message's full packets. Its first packet, with so many, shows
+  // them if others follow it: queue pairs may have a smaller path MTU than the ring has room for.
+  std::uint32_t mtu_of(const wire::InaHeader& header, std::size_t payload_bytes) const {
+    const bool shows = header.packets.value() > 1 && payload_bytes < config_.mtu &&
+                       wire::is_ring_mtu(payload_bytes);
+    return shows ? static_cast<std::uint32_t>(payload_bytes) : config_.mtu;
+  }
+  // Returns whether the header of a message with such packets can be of this ring, and fits its
+  // memory.
+  bool admits(const wire::InaHeader& header, std::uint32_t mtu) const;
   // Returns whether `key` leads from that rank to the next.
   bool is_path_of(std::uint16_t rank, const ConnectionKey& key) const;
 
@@ -92,8 +104,18 @@ class Ring {
   std::vector<Connection> connections_;             // by rank
   std::vector<std::optional<Newcomer>> newcomers_;  // by rank; of those whose packets come by here
   AggregatorArray aggregators_;
-  wire::Crc32Joint first_joint_;  // for full packets, the first of a message
-  wire::Crc32Joint other_joint_;  // for all other full packets
+
+  // These are for full packets of one length.
+  struct Joints {
+    explicit Joints(std::uint32_t mtu) : first(mtu - sizeof(wire::InaHeader)), other(mtu) {}
+    wire::Crc32Joint first;  // for the first of a message
+    wire::Crc32Joint other;
+  };
+  // The path MTUs of RDMA are powers of two.
+  static std::size_t place_of(std::size_t mtu) {
+    return static_cast<std::size_t>(std::bit_width(mtu) - std::bit_width(wire::ring_mtus.front()));
+  }
+  std::vector<Joints> joints_;  // by place, up to the ring's MTU
 };
 
 }  // namespace tributary::netreduce

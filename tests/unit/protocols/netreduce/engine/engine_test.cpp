@@ -258,6 +258,43 @@ TEST_F(NetReduceTest, headers_that_do_not_fit_the_ring_are_dropped) {
   EXPECT_EQ(figure("connections"), 0u);
 }
 
+// The path between the ranks may carry less than the ring has room for.
+TEST_F(NetReduceTest, messages_of_smaller_packets_than_the_rings_are_summed) {
+  auto roomy = ring_of(3);
+  roomy.mtu = 4 * mtu;
+  engine_.reconfigure({{roomy}});
+  for (std::uint32_t message = 0; message < 3; ++message) {
+    for (std::uint32_t packet = 0; packet < 4; ++packet) {
+      feed(0, message, packet);
+      feed(1, message, packet);
+      sent_ = feed(2, message, packet);
+      ASSERT_EQ(sent_.size(), 3u) << message << " " << packet;
+      for (const auto& sent : sent_) {
+        expect_sum(*sent.packet, static_cast<std::uint16_t>(sent.packet->ingress), message, packet);
+      }
+    }
+  }
+}
+
+TEST_F(NetReduceTest, packets_that_are_as_long_as_no_path_mtu_are_dropped) {
+  auto roomy = ring_of(3);
+  roomy.mtu = 4 * mtu;
+  engine_.reconfigure({{roomy}});
+  constexpr std::uint32_t odd = mtu - 8;
+  auto spec = gradient(0);
+  spec.length = 3 * odd;
+  const auto header = test::ina_of(spec, odd);
+  std::vector<std::byte> payload(odd);
+  std::memcpy(payload.data(), &header, sizeof header);
+  test::RoceSpec roce;
+  roce.source = address_of(0);
+  roce.destination = address_of(1);
+  roce.opcode = wire::RoceOpcode::write_first;
+  roce.length = spec.length;
+  feed(test::make_roce(pool_, roce, payload));
+  EXPECT_EQ(harness_.drops(drop::malformed), 1u);
+}
+
 TEST_F(NetReduceTest, strangers_change_nothing) {
   feed(1, 0, 0);
   test::RoceSpec spec;
@@ -420,13 +457,15 @@ TEST_F(NetReduceTest, new_ring_beside_an_old_one_lets_no_tail_pass) {
   EXPECT_EQ(feed_ordinary(write_middle, 0x72, mtu), 0u);
   now_ += std::chrono::seconds(10);
   EXPECT_EQ(feed_ordinary(write_middle, 0x72, mtu), 1u);
-  auto of_half_the_length = ring_of(3, 2);
-  of_half_the_length.mtu = mtu / 2;
-  engine_.reconfigure({{ring_of(3), of_half_the_length}});
-  EXPECT_EQ(feed_ordinary(write_middle, 0x72, mtu), 1u);
-  EXPECT_EQ(feed_ordinary(write_middle, 0x72, mtu / 2), 0u);
+  auto of_twice_the_length = ring_of(3, 2);
+  of_twice_the_length.mtu = 2 * mtu;
+  engine_.reconfigure({{ring_of(3), of_twice_the_length}});
+  EXPECT_EQ(feed_ordinary(write_middle, 0x72, 4 * mtu), 1u);
+  EXPECT_EQ(feed_ordinary(write_middle, 0x72, mtu / 2), 1u) << "no path MTU";
+  EXPECT_EQ(feed_ordinary(write_middle, 0x72, 2 * mtu), 0u);
+  EXPECT_EQ(feed_ordinary(write_middle, 0x72, mtu), 0u) << "its path may carry less";
   now_ += std::chrono::seconds(10);
-  EXPECT_EQ(feed_ordinary(write_middle, 0x72, mtu / 2), 1u);
+  EXPECT_EQ(feed_ordinary(write_middle, 0x72, 2 * mtu), 1u);
 }
 
 TEST_F(NetReduceTest, rank_that_was_met_makes_no_other_connection_suspect) {

@@ -163,7 +163,7 @@ class NetReduceTest : public testing::Test {
     expect_sum(packet, gradient(rank, message), number);
   }
 
-  HeapPacketPool pool_{512, 512};
+  HeapPacketPool pool_{512, 2048};
   NetReduceEngine engine_;
   test::EngineHarness harness_;
   Time now_{};
