@@ -3,9 +3,10 @@
 
 #include <algorithm>
 #include <numeric>
-#include <regex>
 
 #include "host/sparse_vector.h"
+#include "property/explanations.h"
+#include "property/guarded.h"
 #include "property/partial_sums.h"
 #include "property/seats.h"
 #include "protocols/flare/wire.h"
@@ -14,29 +15,6 @@
 #include "wire/roce.h"
 
 namespace tributary::test {
-namespace {
-
-// Bytes around every buffer, which show writes beyond it.
-constexpr std::size_t guard_bytes = 64;
-constexpr std::byte guard{0xa5};
-
-Data guarded(const Data& content) {
-  Data buffer(content.size() + 2 * guard_bytes, guard);
-  std::copy(content.begin(), content.end(), buffer.begin() + guard_bytes);
-  return buffer;
-}
-
-bool holds(const Data& buffer, const Data& content) {
-  return buffer == guarded(content);
-}
-
-bool guards_hold(const Data& buffer) {
-  const auto is_guard = [](std::byte b) { return b == guard; };
-  return std::all_of(buffer.begin(), buffer.begin() + guard_bytes, is_guard) &&
-         std::all_of(buffer.end() - guard_bytes, buffer.end(), is_guard);
-}
-
-}  // namespace
 
 struct Members::Worker {
   std::uint32_t rank = 0;
@@ -269,7 +247,7 @@ void Members::ended(Worker& worker) {
     ++tally_.failed;
     if (must_succeed_now()) {
       blame(worker, "failed: " + why);
-    } else if (netreduce() && !says_why(why)) {
+    } else if (netreduce() && !says_what_is_lost(why, shape_.restarts != 0)) {
       blame(worker, "does not say why it failed: " + why);
     }
     leave(worker);
@@ -371,25 +349,10 @@ bool Members::names_the_dead() const {
   if (!names_ranks || !calm || shape_.deaths != 1 || dead == workers_.end() || !failed) {
     return true;
   }
-  const auto rank = std::to_string((*dead)->rank);
-  const std::regex name("(no contribution of|wait(s|ed) for) ranks? ([0-9]+, )*" + rank +
-                        "\\b|\\brank " + rank + " does not answer");
-  return std::all_of(workers_.begin(), workers_.end(), [&name](const auto& worker) {
+  return std::all_of(workers_.begin(), workers_.end(), [&](const auto& worker) {
     return !worker->alive || !worker->machine->failure() ||
-           std::regex_search(worker->machine->failure()->message, name);
+           names_missing(worker->machine->failure()->message, (*dead)->rank);
   });
-}
-
-// Whether the error names what did not come, or the rest of a sum that a restarted switch has
-// forgotten.
-bool Members::says_why(const std::string& message) const {
-  static const std::regex late(
-      "message [0-9]+ of [0-9]+ \\(number [0-9]+ of the run\\) did not come from the rank before; "
-      "[0-9]+ were sent, [0-9]+ of them acknowledged|"
-      "did not acknowledge packet [0-9]+, sent [0-9]+ times");
-  static const std::regex forgotten("was it restarted|was a switch restarted meanwhile");
-  return std::regex_search(message, late) ||
-         (shape_.restarts != 0 && std::regex_search(message, forgotten));
 }
 
 Tally Members::tally() const {

@@ -64,7 +64,6 @@ class Members {
   void check(Worker& worker, const Exercise& exercise);
   bool is_right(const Worker& worker, const Exercise& exercise, const Data& buffer) const;
   bool names_the_dead() const;
-  bool says_why(const std::string& message) const;
   void blame(const Worker& worker, const std::string& what);
   std::size_t index_of(const Exercise& exercise) const {
     return static_cast<std::size_t>(&exercise - exercises_.data());
