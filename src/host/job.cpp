@@ -50,8 +50,8 @@ JobKey key_of_call(const JobKey& job, std::uint64_t call) {
   return key;
 }
 
-std::uint32_t run_of(const JobKey& key) {
-  return static_cast<std::uint32_t>(siphash(key, HashPurpose::run, 0, 0));
+std::uint32_t run_of(const JobKey& key, std::uint32_t number) {
+  return static_cast<std::uint32_t>(siphash(key, HashPurpose::run, number, 0));
 }
 
 std::uint64_t ring_tag(const JobKey& key, std::uint32_t job, std::uint32_t rank) {

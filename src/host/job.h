@@ -57,8 +57,8 @@ struct Job {
 JobKey key_of_call(const JobKey& job, std::uint64_t call);
 
 // Names the run of a job whose ranks agreed on that key when they met: what another run has left in
-// switches or on the way can be no part of this one's.
-std::uint32_t run_of(const JobKey& key);
+// switches or on the way can be no part of this one's. `number` counts the runs of the same job.
+std::uint32_t run_of(const JobKey& key, std::uint32_t number = 0);
 
 // Proves to the next rank that `rank` is who connects to it, of the job `job`.
 std::uint64_t ring_tag(const JobKey& key, std::uint32_t job, std::uint32_t rank);

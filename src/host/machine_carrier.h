@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <memory>
-#include <string>
 #include <utility>
 
 #include "host/carrier.h"
@@ -19,8 +17,6 @@ namespace tributary::host {
 
 // RFC 8899, 5.1.2 recommends this base.
 inline constexpr std::uint32_t path_mtu_base = 1200;
-// A step of the search for the MTU of a path takes so long where packets do not pass.
-inline constexpr auto path_step_patience = std::chrono::seconds(1);
 
 // A carrier whose machine is driven over a socket. figures_of() names what the machine counts. A
 // packet has `headers_bytes` in front of its payload, from a header of IPv4 on.
@@ -75,9 +71,7 @@ class MachineCarrier : public Carrier {
   // Returns the choice, which says in packets of which size, if they are not the largest.
   Choice with_size_found(Choice choice) const {
     if (is_smaller_ && choice.algorithm != ring_algorithm) {
-      choice.notice += "; in packets of " + std::to_string(full_packet().total) +
-                       " bytes, as larger ones do not pass: a link on the way has a smaller MTU "
-                       "than the hosts";
+      choice.notice += in_smaller_packets(full_packet().total);
     }
     return choice;
   }
@@ -88,6 +82,12 @@ class MachineCarrier : public Carrier {
   template <typename Use>
   auto with_machine(Use use) {
     return driver_.with_machine([&] { return use(*machine_); });
+  }
+
+  // Has the machine begin anew by `begin`.
+  template <typename Begin>
+  Result<void> restart(Begin begin) {
+    return driver_.restart([&] { begin(*machine_); });
   }
 
  private:

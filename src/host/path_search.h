@@ -6,6 +6,11 @@
 
 namespace tributary::host {
 
+// Ends the error of a collective that may be stuck because full packets do not pass any more.
+inline constexpr auto smaller_path =
+    "; where all ranks run and pings pass, a link has a smaller MTU than when the ranks met: a new "
+    "communicator finds the size that passes";
+
 // Searches for the largest packet that passes between all ranks, where the largest that their
 // interfaces take does not. It goes as Datagram Packetization Layer Path MTU Discovery (section 5.3
 // of RFC 8899): first it tries the base, then it halves. All ranks make the same steps, as each

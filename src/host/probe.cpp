@@ -22,14 +22,6 @@ Result<void> reduce(Runner& runner, std::size_t bytes, const Deadline& until) {
   return runner.run(call, until);
 }
 
-Result<void> reduce_all(const Probe& probe, Runner& runner, const Deadline& until) {
-  Result<void> done;
-  for (auto bytes = probe.begin(); bytes != probe.end() && done; ++bytes) {
-    done = reduce(runner, *bytes, until);
-  }
-  return done;
-}
-
 // Adds up over all ranks what each of them tells.
 Result<std::array<std::int64_t, 2>> sums_of(Ring& ring, std::array<std::int64_t, 2> told,
                                             const Deadline& until) {
@@ -40,10 +32,12 @@ Result<std::array<std::int64_t, 2>> sums_of(Ring& ring, std::array<std::int64_t,
 
 Result<Observation> observe_once(Runner& runner, Ring& ring, const Attempt& attempt,
                                  const Deadline& until, const Watch& watch) {
+  const auto prepared = watch.prepare();
   if (auto together = ring.barrier(until); !together) {
     return tl::make_unexpected(together.error());
   }
-  const auto tried = attempt(runner, deadline_of_attempt(until, watch.patience));
+  const auto tried =
+      prepared ? attempt(runner, deadline_of_attempt(until, watch.patience)) : prepared;
   const auto ended = Clock::now();
   const auto told = sums_of(ring, {tried ? 0 : 1, watch.seen() ? 1 : 0}, until);
   if (!told) {
@@ -65,6 +59,14 @@ Result<Observation> observe_once(Runner& runner, Ring& ring, const Attempt& atte
 }
 
 }  // namespace
+
+Result<void> reduce_all(const Probe& probe, Runner& runner, const Deadline& until) {
+  Result<void> done;
+  for (auto bytes = probe.begin(); bytes != probe.end() && done; ++bytes) {
+    done = reduce(runner, *bytes, until);
+  }
+  return done;
+}
 
 Deadline deadline_of_attempt(const Deadline& until, Duration patience) {
   const auto now = Clock::now();
@@ -101,6 +103,11 @@ std::string of(std::uint32_t some, std::uint32_t all) {
 std::string why_not(const std::string& what, const Observation& observation) {
   return what + " " + of(observation.failed, observation.ranks) +
          (observation.reason.empty() ? "" : " (" + observation.reason + ")");
+}
+
+std::string in_smaller_packets(std::uint32_t bytes) {
+  return "; in packets of " + std::to_string(bytes) +
+         " bytes, as larger ones do not pass: a link on the way has a smaller MTU than the hosts";
 }
 
 Result<Choice> fall_back(const CommunicatorOptions& options, const std::string& start,

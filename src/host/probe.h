@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -40,12 +41,19 @@ using Probe = std::vector<std::size_t>;
 // network that drops all packets of a protocol is not waited for longer.
 inline constexpr Duration probe_patience = std::chrono::seconds(5);
 inline constexpr int probe_attempts_max = 3;
+// A step of the search for the MTU of a path takes so long where packets do not pass.
+inline constexpr Duration path_step_patience = std::chrono::seconds(1);
 
 // Has what ranks look for while they try, and for how long.
 struct Watch {
   std::function<bool()> seen = [] { return true; };
   Duration patience = probe_patience;
+  // Is called before each attempt, while no rank tries.
+  std::function<Result<void>()> prepare = [] { return Result<void>(); };
 };
+
+// Reduces these vectors.
+Result<void> reduce_all(const Probe& probe, Runner& runner, const Deadline& until);
 
 // An attempt is what a rank tries by `runner`.
 using Attempt = std::function<Result<void>(Runner& runner, const Deadline& until)>;
@@ -69,6 +77,9 @@ std::string who(const CommunicatorOptions& options, std::uint32_t job);
 std::string of(std::uint32_t some, std::uint32_t all);
 // Returns why it does not work: `what`, for how many ranks, and for which reason if that is known.
 std::string why_not(const std::string& what, const Observation& observation);
+
+// Ends the notice of ranks whose packets have so many IP bytes, fewer than their interfaces take.
+std::string in_smaller_packets(std::uint32_t bytes);
 
 // The ring of the hosts takes over, or it is an error where that was switched off. `advice` says
 // what would help.

@@ -94,6 +94,7 @@ class Side {
     inbox_memory_.reset(ibv_reg_mr(domain_.get(), inbox_.data(), inbox_.size(), access));
     must(shared_memory_ && local_memory_ && inbox_memory_, "cannot register memory");
     pair_ = must(make_queue_pair(device_, *domain_, completions_.queue(), inbox_blocks));
+    must(clear(device_, *pair_));
     tell({pair_->qp_num, reinterpret_cast<std::uint64_t>(&shared_), shared_memory_->rkey});
     peer_ = hear();
     constexpr std::uint32_t first_psn = 0xfffff0;  // the numbers come round on the way

@@ -146,18 +146,28 @@ class NetReduce(unittest.TestCase):
                                *SIZES, "--algorithm", "netreduce", "--ring", 99).stdout
             self.assertEqual(said.count("  netreduce(ring) "), len(document["rows"]), said)
 
-    def test_a_ring_with_other_settings(self):
+    def by_other_settings(self, lab, **settings):
+        variables = {f"TRIBUTARY_NETREDUCE_{name}": value for name, value in settings.items()}
+        with mock.patch.dict(os.environ, variables):
+            bench = lab.bench("-b", "1M", "-e", "1M", "-n", "1", "--algorithm", "netreduce",
+                              "--ring", "2", hosts=RINGS[2])
+            document = bench.finish()
+        self.assertEqual(support.wrong(document), 0)
+        return document["rows"][0]["algorithm"], bench.said
+
+    def test_a_ring_of_shorter_messages(self):
         """What the first full message would meet is known when the communicator is there."""
-        for setting, here in (("MESSAGE", "200"), ("MTU", "512")):
-            with self.subTest(setting), support.Lab("star-4") as lab, \
-                    mock.patch.dict(os.environ, {f"TRIBUTARY_NETREDUCE_{setting}": here}):
-                bench = lab.bench("-b", "1M", "-e", "1M", "-n", "1", "--algorithm", "netreduce",
-                                  "--ring", "2", hosts=RINGS[2])
-                document = bench.finish()
-                self.assertEqual(support.wrong(document), 0)
-                self.assertEqual(document["rows"][0]["algorithm"], "netreduce(ring)")
-                self.assertIn("`message_packets` and `mtu`", bench.said)
-                self.assertGreater(lab.drops()["netreduce_malformed"], 0)
+        with support.Lab("star-4") as lab:
+            algorithm, said = self.by_other_settings(lab, MESSAGE="200")
+            self.assertEqual(algorithm, "netreduce(ring)")
+            self.assertIn("the same `window` and `message_packets`", said)
+            self.assertGreater(lab.drops()["netreduce_malformed"], 0)
+
+    def test_packets_smaller_than_the_rings(self):
+        with support.Lab("star-4") as lab:
+            algorithm, _ = self.by_other_settings(lab, MTU="512")
+            self.assertEqual(algorithm, "netreduce")
+            lab.assert_balanced(self)
 
     def test_workers_that_would_share_an_address(self):
         """Each of them knows, so that nobody waits for who does not come."""

@@ -16,6 +16,10 @@ def reduce(lab: support.Lab, *options, algorithm: str = "auto", **where) -> tupl
     return document, bench.said
 
 
+def sums_of_rings(lab: support.Lab) -> int:
+    return sum(row["figures"]["sums_total"] for row in lab.rows("engine") if row["engine"] == "netreduce")
+
+
 class SmallLinks(unittest.TestCase):
     def lab(self, mtu: int) -> support.Lab:
         """With that MTU between the switches, and 1500 at the hosts."""
@@ -51,6 +55,13 @@ class SmallPorts(unittest.TestCase):
                     self.assertEqual(document["payload_bytes_max"], 1216, said)
             lab.assert_balanced(self)
 
+    def test_a_ring_of_netreduce_carries_packets_that_pass(self):
+        with support.Lab("star-4", "--set", "switch.port.mtu=1000") as lab:
+            document, said = reduce(lab, "--fallback", "error", "--ring", "4", algorithm="netreduce")
+            self.assertEqual(document["payload_bytes_max"], 504, said)
+            self.assertIn("a link on the way has a smaller MTU than the hosts", said)
+            lab.assert_balanced(self)
+
 
 class SmallerLater(unittest.TestCase):
     """The switch's end of a cable takes smaller packets in the middle of a run, and nobody says so."""
@@ -66,6 +77,18 @@ class SmallerLater(unittest.TestCase):
             document, said = reduce(lab, "-d", "i32", "--fallback", "error", algorithm="canary")
             support.assert_switches_reduce(self, document)
             self.assertEqual(document["payload_bytes_max"], 1184, said)
+
+    def test_a_ring_of_netreduce_says_so_and_the_next_one_searches(self):
+        probe = 200  # sums, and less than a reduction has
+        with support.Lab("star-4") as lab:
+            bench = lab.bench("-d", "i32", "-b", "256K", "-e", "256K", "-n", "1000000", "--algorithm", "netreduce",
+                              "--ring", "4", "--stall-timeout", "3")
+            support.until(lambda: sums_of_rings(lab) > probe or not bench.running(), what="a reduction")
+            lab.exec("switch", "ip", "link", "set", "h4", "mtu", "1000")
+            self.assertNotEqual(bench.end(), 0)
+            self.assertIn("a link has a smaller MTU than when the ranks met", bench.said)
+            document, said = reduce(lab, "--fallback", "error", "--ring", "4", algorithm="netreduce")
+            self.assertEqual(document["payload_bytes_max"], 504, said)
 
 
 class ForgedIcmp(unittest.TestCase):

@@ -14,7 +14,7 @@
 namespace tributary::host {
 
 inline constexpr std::uint32_t rendezvous_magic = 0x54524942;  // "TRIB"
-inline constexpr std::uint16_t rendezvous_version = 15;
+inline constexpr std::uint16_t rendezvous_version = 16;
 inline constexpr auto install_the_same = "; install the same Tributary everywhere";
 
 using RendezvousNonce = std::array<std::uint8_t, 32>;

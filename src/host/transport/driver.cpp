@@ -40,6 +40,11 @@ void Driver::give_up() {
   outbox_.clear();
 }
 
+Result<void> Driver::let_go() {
+  outbox_.clear();
+  return transport_.flush(Clock::now() + send_patience);
+}
+
 // Drives the machine until it has an answer.
 Result<void> Driver::drive(Deadline& until) {
   auto now = Clock::now();

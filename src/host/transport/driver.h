@@ -40,6 +40,13 @@ class Driver final : public Runner, private ProgressTarget {
     return std::invoke(use);
   }
 
+  // Has the machine begin anew by `begin`: nothing that lies in it waits to be sent any more.
+  template <typename Begin>
+  Result<void> restart(Begin begin) {
+    const OwnerScope here(progress_);
+    return let_go().map([&] { begin(); });
+  }
+
  private:
   class OwnerScope {
    public:
@@ -58,6 +65,7 @@ class Driver final : public Runner, private ProgressTarget {
 
   Result<void> drive(Deadline& until);
   void give_up();
+  Result<void> let_go();
   Result<void> answer();
 
   bool wants_progress() const override { return !lost_ && machine_.listening(); }

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """One rank's collectives by NetReduce, over Reliable Connections made here."""
 
+import dataclasses
 import random
 import select
 import socket
@@ -64,6 +65,7 @@ class NetReduce:
 
     def begin(self, job: Job) -> None:
         self._job = job
+        self._settings = dataclasses.replace(self._settings, mtu=job.payload_bytes)
         ranks = (job.rank + 1) % job.hosts, (job.rank - 1) % job.hosts
         self._next, self._before = ((text_of(job.peers[rank][0]), PORT) for rank in ranks)
         ours, theirs = (_CONNECTIONS.unpack(job.ends[rank]) for rank in ranks)

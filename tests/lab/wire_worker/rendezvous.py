@@ -11,7 +11,7 @@ import time
 from calls import Job
 from packets import number_of
 
-_MAGIC, _VERSION = 0x54524942, 15
+_MAGIC, _VERSION = 0x54524942, 16
 _WELCOME = struct.Struct(">IHH32s")
 _HELLO = struct.Struct(">IHBBIIIHHIII16s16s8I28s")
 _WORD = struct.Struct(">IHHI")

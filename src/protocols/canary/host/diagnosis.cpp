@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "host/path_search.h"
 #include "host/text.h"
 
 namespace tributary::host {
@@ -43,10 +44,6 @@ bool is_sent_directly(const CollectiveState& state, const CanaryWorker& worker,
   const bool leads = state.blocks.leader(block) == state.job.rank;
   return (leads ? leader.attempt(block) : worker.attempt(block)) == wire::canary_direct_attempt;
 }
-
-constexpr auto smaller_path =
-    "; where all ranks run and pings pass, a link has a smaller MTU than when the ranks met: a new "
-    "communicator finds the size that passes";
 
 }  // namespace
 

@@ -4,6 +4,7 @@
 #include <cstddef>
 
 #include "host/job.h"
+#include "host/path_search.h"
 
 namespace tributary::host {
 namespace {
@@ -46,7 +47,7 @@ std::string missing_blocks(const FlareWindow& window, std::uint64_t first, const
 // all that comes, of which only its switches tell.
 std::string likely_cause(bool has_given_results) {
   if (has_given_results) {
-    return a_rank_is_missing;
+    return std::string(a_rank_is_missing) + smaller_path;
   }
   return "not one result came: see whether 'tributaryctl drops' counts flare_no_tree (a switch has "
          "no such tree), flare_wrong_port (a rank is behind another port) or flare_mismatch (the "
@@ -56,7 +57,7 @@ std::string likely_cause(bool has_given_results) {
 
 std::string likely_cause_of_sparse(bool has_given_results) {
   if (has_given_results) {
-    return a_rank_is_missing;
+    return std::string(a_rank_is_missing) + smaller_path;
   }
   return "not one result of a sparse block came: see whether 'tributaryctl drops' counts "
          "flare_not_sparse (the tree has no sparse blocks: `sparse_window`) or flare_mismatch (it "

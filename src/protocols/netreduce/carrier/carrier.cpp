@@ -3,6 +3,7 @@
 // same ring of Reliable Connections without a switch, too.
 #include "protocols/netreduce/carrier/carrier.h"
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
@@ -27,17 +28,21 @@ constexpr Algorithm netreduce_names[] = {{netreduce}, {roce_ring, true}};
 
 constexpr auto netreduce_advice =
     "see that the switch between the ranks has a [[switch.netreduce.ring]] with this `id`, the "
-    "same `window`, `message_packets` and `mtu`, and as `members` the addresses of the ranks in "
-    "their order ('tributaryctl drops': netreduce_...)";
+    "same `window` and `message_packets`, and as `members` the addresses of the ranks in their "
+    "order ('tributaryctl drops': netreduce_...)";
 
 constexpr std::uint32_t roce_headers_bytes =
     udp_headers_bytes + sizeof(wire::BthHeader) + wire::icrc_bytes;
 
 // A device repeats a lost packet only when its own timer has run out, so the probe waits for that,
 // too.
-Duration probe_patience_of(const NetReduceOptions& own) {
-  return own.rdma_device.empty() ? probe_patience
-                                 : probe_patience + rdma_repetition_max(own.rdma_timeout);
+ProbePatience patience_of_probe(const NetReduceOptions& own) {
+  ProbePatience patience;
+  if (!own.rdma_device.empty()) {
+    patience.full += rdma_repetition_max(own.rdma_timeout);
+    patience.smaller += rdma_repetition_max(own.rdma_timeout);
+  }
+  return patience;
 }
 
 // Holds what carriers in software and over an RDMA device have in common.
@@ -45,10 +50,20 @@ template <typename Base>
 class NetReduceCarrier : public Base {
  public:
   Result<Choice> find_out(Ring& ring, const Deadline& until) final {
+    const auto agreed = plan_.mtu;
     auto& runner = this->runner();
-    return observe_netreduce(netreduce_plan_of(own_), runner, ring, until, probe_patience_of(own_))
+    return observe_netreduce(
+               plan_, runner, ring, [this](const auto& plan) { return begin_run(plan); }, until,
+               patience_of_probe(own_))
         .and_then([&](const Observation& observation) {
           return choose_netreduce(options_, own_, runner.job().id, observation, mixed_);
+        })
+        .map([&](Choice choice) {
+          if (choice.algorithm == netreduce && plan_.mtu < agreed) {
+            choice.notice +=
+                in_smaller_packets(full_packet().total) + ", or the ring a smaller `mtu`";
+          }
+          return choice;
         });
   }
   // The ring of the hosts' Reliable Connections only sums, and switches have no handlers for it.
@@ -58,22 +73,27 @@ class NetReduceCarrier : public Base {
   bool survives_failures() const final { return false; }  // messages are lost on their connections
   FullPacket full_packet() const final {
     constexpr std::uint32_t word_bytes = wire::fingerprint_bytes;
-    return {own_.mtu - (own_.hosts_add ? 0u : word_bytes), own_.mtu + headers_bytes_};
+    return {plan_.mtu - (own_.hosts_add ? 0u : word_bytes), plan_.mtu + headers_bytes_};
   }
 
  protected:
   template <typename... Arguments>
-  NetReduceCarrier(const CommunicatorOptions& options, NetReduceOptions own, bool mixed,
-                   std::uint32_t headers_bytes, Arguments&&... arguments)
+  NetReduceCarrier(const CommunicatorOptions& options, NetReduceOptions own,
+                   const NetReducePlan& plan, bool mixed, std::uint32_t headers_bytes,
+                   Arguments&&... arguments)
       : Base(std::forward<Arguments>(arguments)...),
         options_(options),
         own_(std::move(own)),
+        plan_(plan),
         mixed_(mixed),
         headers_bytes_(headers_bytes) {}
 
  private:
+  virtual Result<void> begin_run(const NetReducePlan& plan) = 0;
+
   const CommunicatorOptions& options_;
   NetReduceOptions own_;
+  NetReducePlan plan_;
   bool mixed_;
   std::uint32_t headers_bytes_;
 };
@@ -81,29 +101,36 @@ class NetReduceCarrier : public Base {
 class SoftwareCarrier final : public NetReduceCarrier<MachineCarrier<NetReduceCollectives>> {
  public:
   SoftwareCarrier(const CommunicatorOptions& options, const NetReduceOptions& own,
-                  const Meeting& meeting, const LinkEnd& mine, UringTransport transport)
-      : NetReduceCarrier(options, own, is_mixed(meeting),
+                  const NetReducePlan& plan, const Meeting& meeting, const LinkEnd& mine,
+                  UringTransport transport)
+      : NetReduceCarrier(options, own, plan, is_mixed(meeting),
                          roce_headers_bytes + meeting.job.self().more_header_bytes(),
-                         machine_of(options, own, meeting, mine), std::move(transport), options,
-                         roce_headers_bytes) {}
+                         machine_of(options, own, plan, meeting, mine), std::move(transport),
+                         options, roce_headers_bytes) {}
 
  private:
   static std::unique_ptr<NetReduceCollectives> machine_of(const CommunicatorOptions& options,
                                                           const NetReduceOptions& own,
+                                                          const NetReducePlan& plan,
                                                           const Meeting& meeting,
                                                           const LinkEnd& mine) {
     return std::make_unique<NetReduceCollectives>(
-        meeting.job, netreduce_plan_of(own), link_plan_of(meeting, mine), roce_tuning_of(options),
+        meeting.job, plan, link_plan_of(meeting, mine), roce_tuning_of(options),
         own.hosts_add ? NetReduceCollectives::Adder::hosts
                       : NetReduceCollectives::Adder::the_switch);
+  }
+  Result<void> begin_run(const NetReducePlan& plan) override {
+    return restart([&](auto& machine) { machine.begin_run(plan); });
   }
 };
 
 class DeviceCarrier final : public NetReduceCarrier<Carrier> {
  public:
-  DeviceCarrier(const CommunicatorOptions& options, const NetReduceOptions& own, bool mixed,
-                std::unique_ptr<VerbsRunner> device)
-      : NetReduceCarrier(options, own, mixed, roce_headers_bytes), device_(std::move(device)) {}
+  // The device has begun the run.
+  DeviceCarrier(const CommunicatorOptions& options, const NetReduceOptions& own,
+                const NetReducePlan& plan, bool mixed, std::unique_ptr<VerbsRunner> device)
+      : NetReduceCarrier(options, own, plan, mixed, roce_headers_bytes),
+        device_(std::move(device)) {}
 
   Runner& runner() override { return *device_; }
   Result<void> attend() override { return {}; }  // the device answers by itself
@@ -111,8 +138,37 @@ class DeviceCarrier final : public NetReduceCarrier<Carrier> {
   ProtocolStatistics statistics() override { return figures_of(device_->statistics()); }
 
  private:
+  Result<void> begin_run(const NetReducePlan& plan) override { return device_->begin_run(plan); }
+
   std::unique_ptr<VerbsRunner> device_;
 };
+
+// Returns the plan of this rank alone: packets are as large as its interface takes, if ranks are
+// not told to have smaller ones.
+Result<NetReducePlan> own_plan(const NetReduceOptions& own, const Place& place) {
+  auto plan = netreduce_plan_of(own);
+  plan.mtu = std::min(plan.mtu, path_mtu_within(place.mtu));
+  if (plan.mtu == 0) {
+    const auto more = place.endpoint().more_header_bytes();
+    return fail(Error::Code::invalid_argument,
+                "RoCE needs an MTU of " +
+                    std::to_string(ip_bytes_of(wire::ring_mtus.front()) + more) +
+                    " at least, for packets of 256 payload bytes; it is " +
+                    std::to_string(place.mtu + more));
+  }
+  return plan;
+}
+
+// Returns the plan that all ranks have. Ranks with smaller interfaces have offered less.
+Result<NetReducePlan> agreed_plan(NetReducePlan own, const Meeting& meeting) {
+  own.mtu = wire::ring_mtu_within(meeting.job.payload_bytes);
+  if (own.mtu == 0) {
+    return fail(Error::Code::mismatch, "a rank takes packets of " +
+                                           std::to_string(meeting.job.payload_bytes) +
+                                           " payload bytes only, and RoCE has no such path MTU");
+  }
+  return own;
+}
 
 Offer offer_of(const NetReducePlan& plan, const LinkEnd& end) {
   Offer offer;
@@ -125,28 +181,31 @@ Offer offer_of(const NetReducePlan& plan, const LinkEnd& end) {
 class DevicePreparation final : public Preparation {
  public:
   DevicePreparation(const CommunicatorOptions& options, NetReduceOptions own,
-                    std::unique_ptr<VerbsLink> link)
-      : options_(options), own_(std::move(own)), link_(std::move(link)) {}
+                    const NetReducePlan& plan, std::unique_ptr<VerbsLink> link)
+      : options_(options), own_(std::move(own)), plan_(plan), link_(std::move(link)) {}
 
-  Offer offer() const override { return offer_of(netreduce_plan_of(own_), link_->end()); }
+  Offer offer() const override { return offer_of(plan_, link_->end()); }
   Result<std::unique_ptr<Carrier>> join(const Meeting& meeting) override {
-    const auto connections = link_plan_of(meeting, link_->end());
-    if (auto done = link_->connect(connections.next, connections.before); !done) {
-      return tl::make_unexpected(done.error());
-    }
-    return std::make_unique<DeviceCarrier>(
-        options_, own_, is_mixed(meeting),
-        std::make_unique<VerbsRunner>(meeting.job, netreduce_plan_of(own_), std::move(link_)));
+    return agreed_plan(plan_, meeting).and_then([&](const NetReducePlan& plan) {
+      const auto ends = link_plan_of(meeting, link_->end());
+      auto device = std::make_unique<VerbsRunner>(meeting.job, ends, std::move(link_));
+      return device->begin_run(plan).map([&]() -> std::unique_ptr<Carrier> {
+        return std::make_unique<DeviceCarrier>(options_, own_, plan, is_mixed(meeting),
+                                               std::move(device));
+      });
+    });
   }
 
  private:
   const CommunicatorOptions& options_;
   NetReduceOptions own_;
+  NetReducePlan plan_;
   std::unique_ptr<VerbsLink> link_;
 };
 
 Result<std::unique_ptr<Preparation>> prepare_device(const CommunicatorOptions& options,
-                                                    NetReduceOptions own, const Place& place) {
+                                                    NetReduceOptions own, const NetReducePlan& plan,
+                                                    const Place& place) {
   if (place.prefix) {
     return invalid(
         "RDMA devices are used by their addresses of IPv4, and this rank has " +
@@ -159,25 +218,17 @@ Result<std::unique_ptr<Preparation>> prepare_device(const CommunicatorOptions& o
   }
   // Whether packets may be marked is the device's own affair.
   const auto tos = tos_of(options, wire::ecn::not_ect);
-  auto link = open_verbs_link({own.rdma_device, place.address, tos, own.rdma_timeout},
-                              netreduce_plan_of(own));
+  auto link = open_verbs_link({own.rdma_device, place.address, tos, own.rdma_timeout}, plan);
   if (!link) {
     return tl::make_unexpected(link.error());
   }
-  return std::make_unique<DevicePreparation>(options, own, std::move(*link));
+  return std::make_unique<DevicePreparation>(options, own, plan, std::move(*link));
 }
 
 Result<std::unique_ptr<Preparation>> prepare_software(const CommunicatorOptions& options,
                                                       const NetReduceOptions& own,
+                                                      const NetReducePlan& plan,
                                                       const Place& place) {
-  const auto plan = netreduce_plan_of(own);
-  if (const auto needed = ip_bytes_of(plan); place.mtu < needed) {
-    const auto more = place.endpoint().more_header_bytes();
-    return fail(Error::Code::invalid_argument,
-                "NetReduce's packets of " + std::to_string(own.mtu) +
-                    " payload bytes (TRIBUTARY_NETREDUCE_MTU) need an MTU of " +
-                    std::to_string(needed + more) + ", it is " + std::to_string(place.mtu + more));
-  }
   const auto end = draw_link_end();
   if (!end) {
     return tl::make_unexpected(end.error());
@@ -188,16 +239,22 @@ Result<std::unique_ptr<Preparation>> prepare_software(const CommunicatorOptions&
   }
   return prepare_socket(
       std::move(*socket), offer_of(plan, *end),
-      [&options, own, mine = *end](const Meeting& meeting, UringTransport transport) {
-        return std::make_unique<SoftwareCarrier>(options, own, meeting, mine, std::move(transport));
+      [&options, own, plan, mine = *end](const Meeting& meeting, UringTransport transport) {
+        return agreed_plan(plan, meeting)
+            .map([&](const NetReducePlan& agreed) -> std::unique_ptr<Carrier> {
+              return std::make_unique<SoftwareCarrier>(options, own, agreed, meeting, mine,
+                                                       std::move(transport));
+            });
       });
 }
 
 Result<std::unique_ptr<Preparation>> prepare_netreduce(const CommunicatorOptions& options,
                                                        const Place& place) {
   const auto own = netreduce_options_of(options);
-  return own.rdma_device.empty() ? prepare_software(options, own, place)
-                                 : prepare_device(options, own, place);
+  return own_plan(own, place).and_then([&](const NetReducePlan& plan) {
+    return own.rdma_device.empty() ? prepare_software(options, own, plan, place)
+                                   : prepare_device(options, own, plan, place);
+  });
 }
 
 bool is_configured_netreduce(const CommunicatorOptions& options) {
@@ -214,12 +271,31 @@ Result<void> divide_rings(CommunicatorOptions& options, std::uint32_t group) {
 
 }  // namespace
 
-Result<Observation> observe_netreduce(const NetReducePlan& plan, Runner& runner, Ring& ring,
-                                      const Deadline& until, Duration patience) {
-  // A failure ends the run, so that all further attempts fail: who begins late is waited for in the
-  // first one.
-  return look(runner, ring, {0, plan.element_bytes(1)}, until,
-              {[] { return true; }, probe_attempts_max * patience});
+Result<Observation> observe_netreduce(NetReducePlan& plan, Runner& runner, Ring& ring,
+                                      const BeginRun& begin_run, const Deadline& until,
+                                      const ProbePatience& patience) {
+  bool is_first = true;
+  const auto look_for = [&](Duration how_long) {
+    bool began = false;
+    const auto attempt = [&](Runner& with, const Deadline& latest) {
+      return reduce_all({0}, with, latest).and_then([&] {
+        began = true;
+        return reduce_all({plan.element_bytes(1)}, with, latest);
+      });
+    };
+    const auto prepare = [&] {
+      began = false;
+      plan.run += is_first ? 0 : 1;
+      return std::exchange(is_first, false) ? Result<void>() : begin_run(plan);
+    };
+    return observe(runner, ring, attempt, until, {[&] { return began; }, how_long, prepare});
+  };
+  auto seen = look_for(patience.full);
+  while (seen && seen->failed != 0 && seen->summed != 0 && plan.mtu > wire::ring_mtus.front()) {
+    plan.mtu = wire::ring_mtu_within(plan.mtu - 1);
+    seen = look_for(patience.smaller);
+  }
+  return seen;
 }
 
 Result<Choice> choose_netreduce(const CommunicatorOptions& options, const NetReduceOptions& own,

@@ -81,10 +81,15 @@ NetReducePlan netreduce_plan_of(const NetReduceOptions& options) {
   return {options.ring.value_or(0), options.window, options.message_packets, options.mtu};
 }
 
-std::uint32_t ip_bytes_of(const NetReducePlan& plan) {
+std::uint32_t ip_bytes_of(std::uint32_t mtu) {
   return static_cast<std::uint32_t>(udp_headers_bytes + sizeof(wire::BthHeader) +
-                                    sizeof(wire::RethHeader) + sizeof(wire::ImmediateHeader) +
-                                    plan.mtu + wire::icrc_bytes);
+                                    sizeof(wire::RethHeader) + sizeof(wire::ImmediateHeader) + mtu +
+                                    wire::icrc_bytes);
+}
+
+std::uint32_t path_mtu_within(std::uint32_t ip_bytes) {
+  const auto others = ip_bytes_of(0);
+  return ip_bytes < others ? 0 : wire::ring_mtu_within(ip_bytes - others);
 }
 
 roce::Tuning roce_tuning_of(const CommunicatorOptions& options) {

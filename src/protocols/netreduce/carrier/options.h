@@ -27,8 +27,8 @@ inline constexpr Parameter netreduce_parameters[] = {
     {.name = "netreduce_window",
      .otherwise = "2",
      .help =
-         "messages that a rank may have open, N; this and the next two as the switch's ring has "
-         "them (`window`, `message_packets`, `mtu`)",
+         "messages that a rank may have open, N; this and the next as the switch's ring has them "
+         "(`window`, `message_packets`)",
      .agreed = true,
      .least = 1,
      .most = wire::ring_window_max},
@@ -41,7 +41,8 @@ inline constexpr Parameter netreduce_parameters[] = {
     {.name = "netreduce_mtu",
      .otherwise = "1024",
      .help =
-         "payload bytes of a packet: the path MTU; the interface needs 64 bytes more, 84 over IPv6",
+         "payload bytes of a packet, the path MTU: the largest that ranks try. An interface needs "
+         "64 bytes more, 84 over IPv6",
      .agreed = true,
      .least = 256,
      .most = 4096},
@@ -72,8 +73,11 @@ Result<void> check_netreduce(const CommunicatorOptions& options);
 // Precondition: check_netreduce() accepted the options.
 NetReducePlan netreduce_plan_of(const NetReduceOptions& options);
 
-// Returns the IP bytes of the longest packet.
-std::uint32_t ip_bytes_of(const NetReducePlan& plan);
+// Returns the IP bytes of the longest packet that has so many payload bytes.
+std::uint32_t ip_bytes_of(std::uint32_t mtu);
+// Returns the largest path MTU of RDMA whose packets have no more than so many IP bytes; 0 where
+// there is none.
+std::uint32_t path_mtu_within(std::uint32_t ip_bytes);
 
 // A connection must not be given up before the collective is, as another rank may be that late.
 roce::Tuning roce_tuning_of(const CommunicatorOptions& options);

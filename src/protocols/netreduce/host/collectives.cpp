@@ -12,11 +12,21 @@ namespace tributary::host {
 NetReduceCollectives::NetReduceCollectives(const Job& job, const NetReducePlan& plan,
                                            const LinkPlan& link, const roce::Tuning& tuning,
                                            Adder adder)
-    : ring_(plan.ring), link_(plan, job.self().ip(), link.mine, link.next, link.before, tuning) {
-  if (adder == Adder::hosts) {
-    flow_ = std::make_unique<RingFlow>(job, plan, link_);
+    : job_(job), ends_(link), tuning_(tuning), adder_(adder) {
+  begin_run(plan);
+}
+
+void NetReduceCollectives::begin_run(const NetReducePlan& plan) {
+  if (flow_) {
+    past_ = statistics();
+  }
+  job_.payload_bytes = plan.mtu;
+  link_.emplace(plan, job_.self().ip(), ends_, tuning_);
+  past_.ring = plan.ring;
+  if (adder_ == Adder::hosts) {
+    flow_ = std::make_unique<RingFlow>(job_, plan, *link_);
   } else {
-    flow_ = std::make_unique<FlowControl>(job, plan, link_);
+    flow_ = std::make_unique<FlowControl>(job_, plan, *link_);
   }
 }
 
@@ -29,24 +39,24 @@ void NetReduceCollectives::begin(const Call& call, Time now, const Deadline& dea
 }
 
 void NetReduceCollectives::receive(std::span<const Arrival> burst, Time now) {
-  const auto passed = link_.packets_passed();
-  link_.receive(burst, now);
-  if (link_.packets_passed() != passed) {
+  const auto passed = link_->packets_passed();
+  link_->receive(burst, now);
+  if (link_->packets_passed() != passed) {
     deadline_.progress(now);
   }
-  note(flow_->acknowledged(link_.acknowledged()));
-  while (const auto written = link_.next_arrived()) {
+  note(flow_->acknowledged(link_->acknowledged()));
+  while (const auto written = link_->next_arrived()) {
     note(flow_->arrived(written->immediate, written->bytes));
   }
   note_link();
 }
 
 Time NetReduceCollectives::deadline() const {
-  return running() ? std::min(deadline_.due(), link_.deadline()) : link_.deadline();
+  return running() ? std::min(deadline_.due(), link_->deadline()) : link_->deadline();
 }
 
 void NetReduceCollectives::expire(Time now) {
-  link_.expire(now);
+  link_->expire(now);
   note_link();
   if (running() && deadline_.passed(now)) {
     give_up({Error::Code::timeout,
@@ -56,8 +66,8 @@ void NetReduceCollectives::expire(Time now) {
 
 // A link that failed between two collectives has nobody to tell before the next begins.
 void NetReduceCollectives::note_link() {
-  if (running() && link_.failure()) {
-    give_up({Error::Code::network, *link_.failure()});
+  if (running() && link_->failure()) {
+    give_up({Error::Code::network, *link_->failure()});
   }
 }
 
@@ -74,7 +84,10 @@ void NetReduceCollectives::give_up(Error error) {
 }
 
 NetReduceStatistics NetReduceCollectives::statistics() const {
-  return {ring_, flow_->messages_posted(), link_.statistics()};
+  auto statistics = past_;
+  statistics.messages_sent += flow_->messages_posted();
+  statistics.roce += link_->statistics();
+  return statistics;
 }
 
 }  // namespace tributary::host

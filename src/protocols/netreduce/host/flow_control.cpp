@@ -7,6 +7,7 @@
 #include <limits>
 #include <utility>
 
+#include "host/path_search.h"
 #include "protocols/netreduce/host/tags.h"
 
 namespace tributary::host {
@@ -39,7 +40,11 @@ std::size_t part(std::size_t bytes, std::size_t offset, std::size_t room, std::s
 }  // namespace
 
 FlowControl::FlowControl(Job job, const NetReducePlan& plan, Link& link)
-    : job_(std::move(job)), plan_(plan), link_(link), run_(run_of(job_.key)) {}
+    : job_(std::move(job)),
+      plan_(plan),
+      link_(link),
+      run_(run_of(job_.key, plan.run)),
+      calls_(std::uint64_t{plan.run} << 32) {}
 
 Result<void> FlowControl::begin(const Call& call) {
   if (!broken_.empty()) {
@@ -225,7 +230,14 @@ std::string FlowControl::diagnose() const {
          " were sent, " + std::to_string(std::max(acknowledged_, first_) - first_) +
          " of them acknowledged; a rank is late or gone, or packets are lost on the way: "
          "'tributaryctl stalled' names the ranks that a switch waits for; where it names none, see "
-         "what 'tributaryctl drops' counts at the switches and 'ip -s link' at the hosts";
+         "what 'tributaryctl drops' counts at the switches and 'ip -s link' at the hosts" +
+         (is_long_after_others() ? smaller_path : "");
+}
+
+// Returns whether the message that is due has full packets, which came to pass before: behind the
+// barrier that begins a run comes a full message.
+bool FlowControl::is_long_after_others() const {
+  return consumed_ > 1 && piece_of(consumed_).packets > 1;
 }
 
 }  // namespace tributary::host

@@ -70,6 +70,7 @@ class FlowControl final : public Flow {
   std::uint32_t rank_before() const {
     return (job_.rank + job_.world_size() - 1) % job_.world_size();
   }
+  bool is_long_after_others() const;
   std::string not_added(std::uint32_t message) const;
   tl::unexpected<Error> not_the_sum(std::uint32_t packet, std::uint64_t got) const;
 
@@ -78,8 +79,8 @@ class FlowControl final : public Flow {
   Link& link_;
   std::uint32_t run_;
 
-  std::uint64_t calls_ = 0;
-  JobKey key_{};  // of the call
+  std::uint64_t calls_;  // those of each run have numbers of their own
+  JobKey key_{};         // of the call
   Reduction reduction_;
   std::string broken_;  // why the run is over; empty while it goes on
 

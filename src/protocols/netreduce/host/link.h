@@ -6,6 +6,7 @@
 #include "host/error.h"
 #include "wire/cursor.h"
 #include "wire/ip_address.h"
+#include "wire/roce.h"
 
 namespace tributary::host {
 
@@ -24,6 +25,20 @@ struct LinkNeighbour {
   wire::IpAddress address;
   LinkEnd end;
 };
+
+// Tells how one rank is connected in the ring.
+struct LinkPlan {
+  LinkEnd mine;
+  LinkNeighbour next;
+  LinkNeighbour before;
+};
+
+// Returns where the rank's sequence numbers begin in a run: so far from those of the runs before
+// that nothing of theirs is expected any more, nor ahead of what is.
+constexpr std::uint32_t first_psn_of(const LinkEnd& end, std::uint32_t run) {
+  constexpr std::uint32_t between_runs = 1 << 20;
+  return wire::psn_add(end.first_psn, run * between_runs);
+}
 
 // These are one rank's two Reliable Connections of a ring: to the next rank, and from the one
 // before. Each has memory for 2N messages of fixed length, where message m has slot m modulo 2N.

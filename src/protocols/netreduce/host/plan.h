@@ -14,6 +14,7 @@ struct NetReducePlan {
   std::uint32_t window = 2;             // the paper's N: messages that a rank may have open
   std::uint32_t message_packets = 170;  // of a full message
   std::uint32_t mtu = 1024;  // payload bytes of a packet: the path MTU of the queue pairs
+  std::uint32_t run = 0;     // of the job, by the same queue pairs
 
   // Returns the slots of the link's memory in either direction: a message's slot is its number
   // modulo these.

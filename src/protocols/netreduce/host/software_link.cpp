@@ -11,18 +11,18 @@ roce::Station station_of(const wire::IpAddress& address, std::uint32_t qp, bool 
 }  // namespace
 
 SoftwareLink::SoftwareLink(const NetReducePlan& plan, const wire::IpAddress& here,
-                           const LinkEnd& mine, const LinkNeighbour& next,
-                           const LinkNeighbour& before, const roce::Tuning& tuning)
+                           const LinkPlan& ends, const roce::Tuning& tuning)
     : plan_(plan),
-      next_(next.end),
+      next_(ends.next.end),
       sent_(std::size_t{plan.slots()} * plan.message_bytes()),
       received_(sent_.size()),
-      requester_({station_of(here, mine.send_qp, false),
-                  station_of(next.address, next.end.receive_qp, next.end.device)},
-                 mine.first_psn, plan.mtu, tuning),
-      responder_({station_of(here, mine.receive_qp, false),
-                  station_of(before.address, before.end.send_qp, before.end.device)},
-                 before.end.first_psn, plan.mtu, {received_, mine.memory, mine.key}, tuning) {}
+      requester_({station_of(here, ends.mine.send_qp, false),
+                  station_of(ends.next.address, next_.receive_qp, next_.device)},
+                 first_psn_of(ends.mine, plan.run), plan.mtu, tuning),
+      responder_({station_of(here, ends.mine.receive_qp, false),
+                  station_of(ends.before.address, ends.before.end.send_qp, ends.before.end.device)},
+                 first_psn_of(ends.before.end, plan.run), plan.mtu,
+                 {received_, ends.mine.memory, ends.mine.key}, tuning) {}
 
 wire::MutableBytes SoftwareLink::send_slot(std::uint32_t slot) {
   return wire::MutableBytes(sent_).subspan(std::size_t{slot} * plan_.message_bytes(),

@@ -21,9 +21,9 @@ namespace tributary::host {
 // The Reliable Connections of this link are made in software, out of datagrams. It does no I/O.
 class SoftwareLink final : public Link {
  public:
-  // `here` and `mine` are this rank's.
-  SoftwareLink(const NetReducePlan& plan, const wire::IpAddress& here, const LinkEnd& mine,
-               const LinkNeighbour& next, const LinkNeighbour& before, const roce::Tuning& tuning);
+  // `here` is this rank's.
+  SoftwareLink(const NetReducePlan& plan, const wire::IpAddress& here, const LinkPlan& ends,
+               const roce::Tuning& tuning);
 
   wire::MutableBytes send_slot(std::uint32_t slot) override;
   wire::Bytes received_slot(std::uint32_t slot) override;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "host/path_search.h"
 #include "wire/key.h"
 
 namespace tributary::host {
@@ -348,6 +349,7 @@ void PanamaCollectives::expire(Time now) {
 
 std::string PanamaCollectives::diagnose() const {
   auto text = deadline_.explain(name(chunks_.call().collective)) + ":";
+  bool gave_results_before = false;
   for (std::uint32_t i = 0; i < trees_.size(); ++i) {
     const auto& tree = trees_[i];
     if (tree.finished()) {
@@ -356,9 +358,11 @@ std::string PanamaCollectives::diagnose() const {
     text += " tree " + std::to_string(i) + " (" + to_string(plan_.trees[i]) +
             ") gave no result of packet " + std::to_string(tree.base()) + " (" +
             std::to_string(tree.begun()) + " of " + std::to_string(tree.packets()) + " sent);";
+    gave_results_before |= statistics_.trees[i].results_received != 0;
   }
   text += " its switches wait for a rank, or have no such tree: 'tributaryctl tree' tells which;";
   text += " or ranks call different collectives: 'tributaryctl drops' counts panama_mismatch";
+  text += gave_results_before ? smaller_path : "";
   if (const auto mismatches = statistics_.ignored[Verdict::mismatch] - mismatches_before_;
       mismatches != 0) {
     text += "; " + std::to_string(mismatches) +

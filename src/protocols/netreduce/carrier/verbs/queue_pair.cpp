@@ -45,17 +45,25 @@ Result<QueuePair> make_queue_pair(const Device& device, ibv_pd& domain, ibv_cq& 
   if (!made) {
     return refused("a queue pair", device.name, errno);
   }
+  return made;
+}
+
+Result<void> clear(const Device& device, ibv_qp& queue_pair) {
   ibv_qp_attr attributes{};
+  attributes.qp_state = IBV_QPS_RESET;
+  if (const int code = ibv_modify_qp(&queue_pair, &attributes, IBV_QP_STATE); code != 0) {
+    return refused("to reset a queue pair", device.name, code);
+  }
   attributes.qp_state = IBV_QPS_INIT;
   attributes.port_num = device.port;
   attributes.qp_access_flags = IBV_ACCESS_REMOTE_WRITE;
   if (const int code =
-          ibv_modify_qp(made.get(), &attributes,
+          ibv_modify_qp(&queue_pair, &attributes,
                         IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS);
       code != 0) {
     return refused("to set up a queue pair", device.name, code);
   }
-  return made;
+  return {};
 }
 
 Result<void> connect(const Device& device, ibv_qp& queue_pair, const Opposite& opposite,

@@ -14,10 +14,14 @@ namespace tributary::host::verbs {
 // Returns a device's code for the least path MTU that is not below `bytes`.
 ibv_mtu mtu_code(std::uint32_t bytes);
 
-// Makes the queue pair of a Reliable Connection that is not connected yet, with room for so many
-// requests each way.
+// Makes the queue pair of a Reliable Connection, with room for so many requests each way. It is to
+// be cleared before it is connected.
 Result<QueuePair> make_queue_pair(const Device& device, ibv_pd& domain, ibv_cq& completions,
                                   std::uint32_t requests);
+
+// Takes a queue pair out of its connection, and out of any error, and forgets all its requests.
+// Receives can be posted, and it can be connected.
+Result<void> clear(const Device& device, ibv_qp& queue_pair);
 
 // Describes the other end of a connection: what it is called, and where each side begins to count.
 struct Opposite {

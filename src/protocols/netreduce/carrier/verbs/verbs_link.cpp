@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "host/job.h"
+#include "host/path_search.h"
 #include "host/transport/address.h"
 #include "protocols/netreduce/carrier/verbs/completions.h"
 #include "protocols/netreduce/carrier/verbs/device.h"
@@ -44,7 +45,8 @@ class DeviceLink final : public VerbsLink {
 
   Result<void> open();
   LinkEnd end() const override;
-  Result<void> connect(const LinkNeighbour& next, const LinkNeighbour& before) override;
+  Result<void> connect(const NetReducePlan& plan, const LinkNeighbour& next,
+                       const LinkNeighbour& before) override;
 
   MutableBytes send_slot(std::uint32_t slot) override {
     return {sent_.bytes.data() + offset_of(slot), plan_.message_bytes()};
@@ -62,6 +64,7 @@ class DeviceLink final : public VerbsLink {
   std::size_t memory_bytes() const { return offset_of(plan_.slots()); }
 
   Result<void> open_queues();
+  Result<void> clear_queues();
   Result<void> expect_message();
 
   Result<void> collect();
@@ -120,6 +123,21 @@ Result<void> DeviceLink::open_queues() {
     }
     *place = std::move(*made);
   }
+  return {};
+}
+
+Result<void> DeviceLink::clear_queues() {
+  for (auto* queue_pair : {to_next_.get(), from_before_.get()}) {
+    if (auto cleared = verbs::clear(device_, *queue_pair); !cleared) {
+      return cleared;
+    }
+  }
+  // What completed before stays in the queue with some devices.
+  for (auto left = completions_.take(); !left || !left->empty(); left = completions_.take()) {
+    if (!left) {
+      return tl::make_unexpected(left.error());
+    }
+  }
   for (std::uint32_t i = 0; i < plan_.slots(); ++i) {
     if (auto posted = expect_message(); !posted) {
       return posted;
@@ -139,16 +157,25 @@ LinkEnd DeviceLink::end() const {
   return end;
 }
 
-Result<void> DeviceLink::connect(const LinkNeighbour& next, const LinkNeighbour& before) {
+Result<void> DeviceLink::connect(const NetReducePlan& plan, const LinkNeighbour& next,
+                                 const LinkNeighbour& before) {
+  plan_ = plan;
+  path_.mtu = plan.mtu;
   before_ = before;
   next_ = next;
-  auto done = verbs::connect(
-      device_, *from_before_,
-      {before.address.v4(), before.end.send_qp, before.end.first_psn, silent_psn}, path_);
-  return done ? verbs::connect(device_, *to_next_,
-                               {next.address.v4(), next.end.receive_qp, silent_psn, first_psn_},
-                               path_)
-              : done;
+  return clear_queues()
+      .and_then([&] {
+        return verbs::connect(device_, *from_before_,
+                              {before.address.v4(), before.end.send_qp,
+                               first_psn_of(before.end, plan.run), silent_psn},
+                              path_);
+      })
+      .and_then([&] {
+        return verbs::connect(
+            device_, *to_next_,
+            {next.address.v4(), next.end.receive_qp, silent_psn, first_psn_of(end(), plan.run)},
+            path_);
+      });
 }
 
 // The data of an RDMA WRITE goes where its sender says; a receive is only for the immediate.
@@ -235,7 +262,8 @@ Error DeviceLink::failure_of(const ibv_wc& completion) const {
     return {Error::Code::timeout,
             next + " has not acknowledged what was sent " + std::to_string(rdma_retries + 1) +
                 " times: a rank was away too long, or RoCE packets (UDP port 4791) do not pass; "
-                "'tributaryctl stalled' on the switch names the ranks that it waits for"};
+                "'tributaryctl stalled' on the switch names the ranks that it waits for" +
+                smaller_path};
   }
   return {Error::Code::network,
           "the RDMA device " + device_.name + ", connection " +

@@ -60,7 +60,10 @@ class VerbsLink : public Link {
  public:
   // Returns what the neighbours have to know before they connect.
   virtual LinkEnd end() const = 0;
-  virtual Result<void> connect(const LinkNeighbour& next, const LinkNeighbour& before) = 0;
+  // Connects for a run as planned, in whose packets no more fits than in those with which the link
+  // was opened. What is left of the run before is forgotten.
+  virtual Result<void> connect(const NetReducePlan& plan, const LinkNeighbour& next,
+                               const LinkNeighbour& before) = 0;
 
   // Returns what happened since the last call, in order. Waits until something has, but no longer
   // than `until`. The events are valid until the next call.

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "host/call.h"
@@ -20,16 +22,20 @@ namespace tributary::host {
 // or acknowledged again, between collectives is the device's business.
 class VerbsRunner final : public Runner {
  public:
-  // Precondition: the link is connected.
-  VerbsRunner(Job job, const NetReducePlan& plan, std::unique_ptr<VerbsLink> link)
-      : link_(std::move(link)), flow_(std::move(job), plan, *link_) {}
+  // begin_run() comes before all else.
+  VerbsRunner(Job job, const LinkPlan& ends, std::unique_ptr<VerbsLink> link)
+      : job_(std::move(job)), ends_(ends), link_(std::move(link)) {}
+
+  // Begins a run as planned, and forgets what is left of the one before. All ranks of the ring do
+  // so while none of them reduces.
+  Result<void> begin_run(const NetReducePlan& plan);
 
   Result<void> run(const Call& call, Deadline until) override;
-  void skip(const Call& call) override { flow_.skip(call); }
+  void skip(const Call& call) override { flow_->skip(call); }
   bool retaining() override;
-  const Job& job() const override { return flow_.job(); }
+  const Job& job() const override { return job_; }
   NetReduceStatistics statistics() const {
-    return {flow_.plan().ring, flow_.messages_posted(), {}};
+    return {flow_->plan().ring, past_messages_ + flow_->messages_posted(), {}};
   }
 
  private:
@@ -37,8 +43,11 @@ class VerbsRunner final : public Runner {
   // Returns whether something came.
   Result<bool> step(Time until);
 
+  Job job_;
+  LinkPlan ends_;
   std::unique_ptr<VerbsLink> link_;
-  FlowControl flow_;
+  std::optional<FlowControl> flow_;
+  std::uint64_t past_messages_ = 0;  // of the runs before
 };
 
 }  // namespace tributary::host

@@ -61,6 +61,69 @@ TEST(NetReduce, AllTypesAndOperators) {
   }
 }
 
+// Gives the lines of a network an MTU.
+void carry_only(RingNetwork& network, std::size_t ip_bytes) {
+  network.on_wire = [=](Packet& packet, bool) {
+    return packet.length <= sizeof(wire::EthernetHeader) + ip_bytes;
+  };
+}
+
+// Begins a call that full packets of 512 bytes are needed for. Returns the error.
+std::string fail_with_full_packets(RingNetwork& network) {
+  Vectors vectors(network.size(), 1000, ElementType::i32, Operator::sum);
+  for (std::uint32_t rank = 0; rank < network.size(); ++rank) {
+    network.begin(rank, vectors.apart(rank), Deadline(never, 1s));
+  }
+  network.run();
+  EXPECT_FALSE(network.is_running());
+  return network.failure();
+}
+
+constexpr NetReducePlan plan_of_512{.ring = 5, .window = 2, .message_packets = 4, .mtu = 512};
+
+TEST(NetReduce, AnotherRunBySmallerPacketsHasExactSumsWhereLargerOnesAreLost) {
+  for (const auto restarts : {false, true}) {
+    RingNetwork network({.ranks = 3, .plan = plan_of_512});
+    carry_only(network, 400);
+    network.barrier();
+    EXPECT_NE(fail_with_full_packets(network), "");
+    if (restarts) {
+      network.restart_switch();
+    }
+    network.weather() = {.doubled = 50, .delay_max = 40us};
+    auto smaller = plan_of_512;
+    smaller.mtu = 256;
+    smaller.run = 1;
+    for (std::uint32_t rank = 0; rank < network.size(); ++rank) {
+      network[rank].begin_run(smaller);
+      EXPECT_EQ(network[rank].job().payload_bytes, 256u);
+    }
+    network.barrier();
+    const auto before = sums(network);
+    for (const std::size_t count : {1, 250, 4001}) {
+      expect_reduced(network, count, ElementType::f32, Operator::sum);
+    }
+    EXPECT_GE(sums(network), before + 4001 * 4 / 248);
+    EXPECT_GT(network[0].statistics().roce.timeouts, 0u) << "those of the run before count, too";
+  }
+}
+
+TEST(NetReduce, WhereLongMessagesPassedBeforeTheErrorNamesASmallerMtu) {
+  const std::string cause = "a link has a smaller MTU than when the ranks met";
+  RingNetwork network({.ranks = 2, .plan = plan_of_512});
+  network.barrier();
+  expect_reduced(network, 1000, ElementType::i32, Operator::sum);
+  carry_only(network, 400);
+  const auto later = fail_with_full_packets(network);
+  EXPECT_NE(later.find(cause), std::string::npos) << later;
+
+  RingNetwork from_the_start({.ranks = 2, .plan = plan_of_512});
+  carry_only(from_the_start, 400);
+  from_the_start.barrier();
+  const auto at_first = fail_with_full_packets(from_the_start);
+  EXPECT_EQ(at_first.find(cause), std::string::npos) << at_first;
+}
+
 TEST(NetReduce, OneThousandMessagesPastTheEndOfSequenceNumbers) {
   RingNetwork network({.ranks = 2});
   network.barrier();

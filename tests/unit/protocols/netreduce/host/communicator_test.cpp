@@ -113,6 +113,18 @@ TEST(NetReduceCommunicator, FallbackCanBeAnError) {
       [](CommunicatorOptions& options) { options.fallback = Fallback::error; });
 }
 
+// An MTU of 700 has room for 512 bytes of payload, and no more of the path MTUs of RDMA.
+TEST(NetReduceCommunicator, TheSmallestMtuOfAllRanksCounts) {
+  std::atomic<std::uint16_t> mtu = 700;
+  run_world(
+      2,
+      [](const Result<Communicator>& communicator) {
+        ASSERT_TRUE(communicator) << communicator.error().message;
+        EXPECT_EQ(communicator->payload_bytes_max(), 512u);
+      },
+      [&](CommunicatorOptions& options) { options.mtu = mtu.exchange(1500); });
+}
+
 TEST(NetReduceCommunicator, OneRankNeedsNothing) {
   const auto communicator = Communicator::create(options_of(0, 1, next_ports()));
   ASSERT_TRUE(communicator) << communicator.error().message;
@@ -190,7 +202,7 @@ TEST(NetReduceCommunicator, RefusesWhatCannotBe) {
       },
       "at most 64 ranks");
   expect([](auto& options) { options.encapsulation = wire::Encapsulation::ethernet; }, "UDP only");
-  expect([](auto& options) { options.mtu = 1087; }, "need an MTU of 1088");
+  expect([](auto& options) { options.mtu = 319; }, "needs an MTU of 320");
   const auto share_an_address = [](auto& options) {
     options.local_address.clear();
     options.local_world_size = 2;

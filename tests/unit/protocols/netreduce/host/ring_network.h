@@ -252,7 +252,7 @@ class RingNetwork {
 
   Scene scene_;
   std::mt19937 random_;
-  HeapPacketPool pool_{16384, 512};
+  HeapPacketPool pool_{16384, 1280};
   std::unique_ptr<netreduce::NetReduceEngine> engine_;
   std::unique_ptr<tributary::test::EngineHarness> harness_;
   std::vector<std::unique_ptr<NetReduceCollectives>> machines_;

@@ -81,6 +81,7 @@ struct Network {
   std::optional<Error> fault;
   std::uint32_t at_once = ~0u;  // messages that arrive in one wait
   std::vector<Time> waits;      // until when
+  NetReducePlan connected_for;
 
   // The header is that of the message's sender; all the rest are 64-bit integers.
   static void add(Slots& to, const Slots& from, std::uint32_t message, std::uint32_t bytes) {
@@ -108,7 +109,11 @@ class FakeLink final : public VerbsLink {
     return own_.post(message, bytes);
   }
   LinkEnd end() const override { return {}; }
-  Result<void> connect(const LinkNeighbour&, const LinkNeighbour&) override { return {}; }
+  Result<void> connect(const NetReducePlan& planned, const LinkNeighbour&,
+                       const LinkNeighbour&) override {
+    network_.connected_for = planned;
+    return {};
+  }
 
   Result<std::span<const LinkEvent>> wait(Time until) override {
     network_.waits.push_back(until);
@@ -117,7 +122,7 @@ class FakeLink final : public VerbsLink {
       return tl::make_unexpected(*network_.fault);
     }
     auto& [mine, others, link, other, lengths, summed, acknowledges, acknowledged, drops_from,
-           fault, at_once, waits] = network_;
+           fault, at_once, waits, connected_for] = network_;
     const auto end = at_once < ~0u - summed ? summed + at_once : ~0u;
     while (summed < std::min({mine.posted, others.posted, drops_from, end})) {
       const auto bytes = lengths[summed];
@@ -143,6 +148,7 @@ class VerbsRunnerTest : public testing::Test {
  protected:
   // The first call of a run.
   void meet() {
+    ASSERT_TRUE(runner.begin_run(plan));
     const Call barrier{Collective::barrier, {}, 0};
     ASSERT_TRUE(network.other.begin(barrier));
     ASSERT_TRUE(runner.run(barrier, Clock::now() + 10s));
@@ -156,7 +162,7 @@ class VerbsRunnerTest : public testing::Test {
   }
 
   Network network;
-  VerbsRunner runner{job_of(0), plan, std::make_unique<FakeLink>(network)};
+  VerbsRunner runner{job_of(0), {}, std::make_unique<FakeLink>(network)};
   Numbers given, result, others_result;
 };
 
@@ -234,6 +240,30 @@ TEST_F(VerbsRunnerTest, WhatTheLinkSaysEndsTheRun) {
   ASSERT_FALSE(failed);
   EXPECT_EQ(failed.error().message, "the cable burns");
   EXPECT_FALSE(runner.retaining());
+}
+
+TEST_F(VerbsRunnerTest, AnotherRunIsConnectedAnewInItsOwnPackets) {
+  meet();
+  network.fault = Error{Error::Code::network, "packets are too large"};
+  ASSERT_FALSE(reduce(10));
+  const auto sent = runner.statistics().messages_sent;
+  network.fault.reset();
+  auto smaller = plan;
+  smaller.mtu = 512;
+  smaller.run = 1;
+  ASSERT_TRUE(runner.begin_run(smaller));
+  EXPECT_EQ(network.connected_for.mtu, 512u);
+  EXPECT_EQ(network.connected_for.run, 1u);
+  EXPECT_EQ(runner.job().payload_bytes, 512u);
+  EXPECT_EQ(runner.statistics().messages_sent, sent) << "those of the run before count, too";
+  EXPECT_FALSE(runner.retaining());
+}
+
+TEST(FirstPsn, IsFarFromThatOfOtherRuns) {
+  const LinkEnd end{.first_psn = 0xfffff0};
+  EXPECT_EQ(first_psn_of(end, 0), 0xfffff0u);
+  EXPECT_EQ(first_psn_of(end, 1), 0x0ffff0u);
+  EXPECT_EQ(first_psn_of(end, 14), 0xdffff0u);
 }
 
 TEST(VerbsLink, TheTimeoutFollowsFromTheDeadlineWithinLimits) {
