@@ -44,10 +44,21 @@ struct SparseCall {
   SparseElements* sum = nullptr;
 };
 
-enum class Collective : std::uint8_t { allreduce, reduce, broadcast, barrier };
+// By the last two each rank gets the sum of its share (share_of) and leaves the rest of `out`
+// alone, or gives its share to all others. CubeNetworks alone asks for them, and Canary alone has
+// them.
+enum class Collective : std::uint8_t {
+  allreduce,
+  reduce,
+  broadcast,
+  barrier,
+  reduce_scatter,
+  allgather
+};
 
 constexpr std::string_view name(Collective collective) {
-  constexpr std::array<std::string_view, 4> names = {"allreduce", "reduce", "broadcast", "barrier"};
+  constexpr std::array<std::string_view, 6> names = {"allreduce", "reduce",         "broadcast",
+                                                     "barrier",   "reduce_scatter", "allgather"};
   return names[static_cast<std::size_t>(collective)];
 }
 
@@ -79,8 +90,9 @@ constexpr std::string_view name(const Call& call) {
 // Tells whether a handler combines the elements. A broadcast only moves them, whatever its
 // operator.
 inline bool needs_handler(const Call& call) {
-  const bool reduces =
-      call.collective == Collective::allreduce || call.collective == Collective::reduce;
+  const bool reduces = call.collective == Collective::allreduce ||
+                       call.collective == Collective::reduce ||
+                       call.collective == Collective::reduce_scatter;
   return reduces && wire::is_handler(call.buffers.op);
 }
 

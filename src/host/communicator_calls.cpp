@@ -192,9 +192,12 @@ Result<void> Communicator::State::carry_by_ring(const Call& call, const host::De
     case Collective::broadcast:
       return ring->broadcast(call.buffers, call.root, until);
     case Collective::barrier:
+      return ring->barrier(until);
+    case Collective::reduce_scatter:
+    case Collective::allgather:
       break;
   }
-  return ring->barrier(until);
+  return fail(Error::Code::internal, "the ring has no " + std::string(name(call.collective)));
 }
 
 }  // namespace tributary

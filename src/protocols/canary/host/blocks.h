@@ -7,6 +7,7 @@
 
 #include "host/call.h"
 #include "host/job.h"
+#include "host/share.h"
 #include "protocols/canary/wire.h"
 #include "reduce/handlers/mark.h"
 #include "wire/cursor.h"
@@ -86,17 +87,21 @@ class Blocks {
 
   // These are the caller's data of a block.
   wire::Bytes in(std::uint32_t block) const {
-    return {call_.buffers.in + offset(block), bytes(block)};
+    const auto at = place(block);
+    return {call_.buffers.in + at.begin, at.size()};
   }
   wire::MutableBytes out(std::uint32_t block) const {
-    return {call_.buffers.out + offset(block), bytes(block)};
+    const auto at = place(block);
+    return {call_.buffers.out + at.begin, at.size()};
   }
   // These tell what contributions and results carry of it.
   bool data_goes_up() const {
-    return call_.collective == Collective::allreduce || call_.collective == Collective::reduce;
+    return call_.collective == Collective::allreduce || call_.collective == Collective::reduce ||
+           call_.collective == Collective::reduce_scatter;
   }
   bool data_goes_down() const {
-    return call_.collective == Collective::allreduce || call_.collective == Collective::broadcast;
+    return call_.collective == Collective::allreduce || call_.collective == Collective::broadcast ||
+           call_.collective == Collective::allgather;
   }
   std::size_t bytes_up(std::uint32_t block) const { return data_goes_up() ? bytes(block) : 0; }
   std::size_t bytes_down(std::uint32_t block) const { return data_goes_down() ? bytes(block) : 0; }
@@ -117,14 +122,33 @@ class Blocks {
     if (call_.collective == Collective::barrier) {
       return 1;
     }
-    return static_cast<std::uint32_t>((data_bytes_ + block_bytes_ - 1) / block_bytes_);
+    if (in_shares()) {  // the last share is the longest
+      return blocks_in(share(world_size_ - 1).size()) * world_size_;
+    }
+    return blocks_in(data_bytes_);
   }
-  std::size_t offset(std::uint32_t block) const {
-    return std::min(std::size_t{block} * block_bytes_, data_bytes_);
+  std::uint32_t blocks_in(std::size_t bytes) const {
+    return static_cast<std::uint32_t>((bytes + block_bytes_ - 1) / block_bytes_);
   }
-  std::size_t bytes(std::uint32_t block) const {
-    return std::min<std::size_t>(block_bytes_, data_bytes_ - offset(block));
+  // All blocks of a share have the same leader.
+  bool in_shares() const {
+    return call_.collective == Collective::reduce_scatter ||
+           call_.collective == Collective::allgather;
   }
+  // Returns a rank's share in bytes.
+  Range share(std::uint32_t rank) const {
+    const auto elements = share_of(call_.buffers.count, rank, world_size_);
+    const auto element_bytes = wire::element_bytes(type());
+    return {elements.begin * element_bytes, elements.end * element_bytes};
+  }
+  // Returns where the caller has the data of a block, in bytes.
+  Range place(std::uint32_t block) const {
+    const auto all = in_shares() ? share(leader(block)) : Range{0, data_bytes_};
+    const auto index = in_shares() ? led_index(block) : block;
+    const auto begin = std::min(all.begin + std::size_t{index} * block_bytes_, all.end);
+    return {begin, std::min(begin + block_bytes_, all.end)};
+  }
+  std::size_t bytes(std::uint32_t block) const { return place(block).size(); }
 
   Call call_;
   JobKey key_{};

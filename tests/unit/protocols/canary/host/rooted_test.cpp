@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests the collectives besides allreduce (section 6), on a good network and on a bad one.
+#include <algorithm>
 #include <random>
 
 #include <gtest/gtest.h>
 
+#include "host/share.h"
 #include "memory_network.h"
 #include "vectors.h"
 
@@ -106,6 +108,91 @@ TEST_P(Rooted, BroadcastGivesTheRootsDataToAll) {
         }
       }
     }
+  }
+}
+
+// Begins the collective on all ranks, whose data it is in place.
+void run_in_place(MemoryNetwork& network, Collective collective, std::vector<Elements>& data,
+                  std::size_t count) {
+  for (std::uint32_t rank = 0; rank < network.size(); ++rank) {
+    auto* const inout = data[rank].data();
+    network[rank].begin({collective, {inout, inout, count, ElementType::i32}}, network.now,
+                        network.now + deadline_after);
+  }
+  network.run();
+  expect_all_done(network);
+}
+
+std::vector<Elements> inputs(std::uint32_t ranks, std::size_t count) {
+  std::vector<Elements> all;
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+    all.push_back(input(rank, count, ElementType::i32, Operator::sum));
+  }
+  return all;
+}
+
+// Copies the rank's share of `from` to the same place of `to`.
+void copy_share(const Elements& from, Elements& to, std::uint32_t rank, std::uint32_t ranks,
+                std::size_t count) {
+  const auto share = share_of(count, rank, ranks);
+  std::copy(from.begin() + static_cast<std::ptrdiff_t>(share.begin * sizeof(std::int32_t)),
+            from.begin() + static_cast<std::ptrdiff_t>(share.end * sizeof(std::int32_t)),
+            to.begin() + static_cast<std::ptrdiff_t>(share.begin * sizeof(std::int32_t)));
+}
+
+// Shares differ by an element, or some have none, or one has a block more; with and without a block
+// of completion.
+constexpr std::size_t shared_counts[] = {1, 3, 4, 63, 64, 65, 1001};
+
+TEST_P(Rooted, ReduceScatterGivesEachRankTheSumOfItsShareAlone) {
+  for (const std::size_t release : {std::size_t{1} << 20, std::size_t{1}}) {
+    MemoryNetwork network(4, 64, 4, 0, {.implicit_release_max = release});
+    prepare(network, 11);
+    for (const auto count : shared_counts) {
+      auto summed = inputs(4, count);
+      run_in_place(network, Collective::allreduce, summed, count);
+      auto data = inputs(4, count);
+      auto expected = data;
+      run_in_place(network, Collective::reduce_scatter, data, count);
+      for (std::uint32_t rank = 0; rank < 4; ++rank) {
+        copy_share(summed[rank], expected[rank], rank, 4, count);
+        EXPECT_EQ(data[rank], expected[rank]) << count << " elements, rank " << rank;
+      }
+    }
+  }
+}
+
+TEST_P(Rooted, AllgatherGivesTheSharesOfAllToAll) {
+  for (const std::size_t release : {std::size_t{1} << 20, std::size_t{1}}) {
+    MemoryNetwork network(4, 64, 4, 0, {.implicit_release_max = release});
+    prepare(network, 12);
+    for (const auto count : shared_counts) {
+      auto data = inputs(4, count);
+      Elements expected(data[0].size());
+      for (std::uint32_t rank = 0; rank < 4; ++rank) {
+        copy_share(data[rank], expected, rank, 4, count);
+      }
+      run_in_place(network, Collective::allgather, data, count);
+      for (std::uint32_t rank = 0; rank < 4; ++rank) {
+        EXPECT_EQ(data[rank], expected) << count << " elements, rank " << rank;
+      }
+    }
+  }
+}
+
+TEST_P(Rooted, ReduceScatterSendsDataOneWayAndAllgatherTheOther) {
+  for (const auto collective : {Collective::reduce_scatter, Collective::allgather}) {
+    MemoryNetwork network(3);
+    prepare(network, 13);
+    auto lose_or_not = std::move(network.on_wire);
+    const auto empty = collective == Collective::allgather ? wire::CanaryKind::contribution
+                                                           : wire::CanaryKind::result;
+    network.on_wire = [&](InFlight datagram, std::deque<InFlight>& queue) {
+      EXPECT_TRUE(datagram.header().kind != empty || datagram.payload().empty());
+      lose_or_not(std::move(datagram), queue);
+    };
+    auto data = inputs(3, 100);
+    run_in_place(network, collective, data, 100);
   }
 }
 
