@@ -149,9 +149,9 @@ class Experiments(ExperimentCase):
     def test_several_interfaces_beside_the_model(self):
         said = self.run_tool("experiment-bcube", "--runs", 1, "--alpha", "2", "--size", "64K", "--output",
                              self.output)
-        for algorithm in ("ring", "canary", "bcube", "mesh", "bcube-switches", "mesh-switches"):
+        for algorithm in ("ring", "canary", "bcube", "mesh", "bcube-switches", "bcube-pieces", "mesh-switches"):
             self.assertRegex(said, rf"(?m)^\(2, 2\) +{algorithm} +65536 +[0-9]")
-        self.assertEqual(len(json.loads((self.output / "bcube.json").read_text())), 6)
+        self.assertEqual(len(json.loads((self.output / "bcube.json").read_text())), 7)
 
     def test_one_table_of_all_algorithms(self):
         # What the environment says of one of them does not count for the others.

@@ -40,6 +40,14 @@ constexpr Parameter cube_parameters[] = {
      .help = "names or addresses of a rank's interfaces over which vectors are spread, up to 4, "
              "in the order of the networks that ranks share; without them, the one of its address",
      .option = "--interfaces"},
+    {.name = "cube_pieces",
+     .otherwise = "1",
+     .help = "by `bcube-switches`: into how many pieces at most, of 64 KiB or more, a part of a "
+             "vector is cut, to be scattered, added and gathered in turn; fewer bytes, more calls",
+     .option = "--cube-pieces",
+     .agreed = true,
+     .least = 1,
+     .most = 64},
 };
 
 std::vector<std::string> interfaces_of(const CommunicatorOptions& options) {
@@ -180,7 +188,8 @@ class CubePreparation final : public Preparation {
     return CubeLayout::of(kind_of(options_), options_.rank, options_.world_size, count)
         .and_then([&](const CubeLayout& layout) -> Made {
           if (is_by_switches(options_)) {
-            return std::make_unique<NetworksCarrier>(options_, meeting, layout,
+            const auto pieces = Values(options_.parameters, cube_parameters).number("cube_pieces");
+            return std::make_unique<NetworksCarrier>(options_, meeting, layout, pieces,
                                                      std::move(interfaces_), std::move(*all));
           }
           return std::make_unique<HostsCarrier>(options_, meeting, layout, std::move(interfaces_),

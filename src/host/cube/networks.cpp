@@ -3,30 +3,71 @@
 
 #include <algorithm>
 #include <condition_variable>
+#include <fcntl.h>
 #include <optional>
 #include <thread>
 #include <utility>
 
-#include "host/parallel/slabs.h"
 #include "host/protocol.h"
 #include "host/safely.h"
 #include "host/text.h"
 #include "host/thread.h"
+#include "host/transport/address.h"
 
 namespace tributary::host {
 
-// A part of the vector in one step.
-struct CubeNetworks::Task {
-  std::uint32_t interface;
-  Call call;
+// Has how far the pieces of a call are, whose networks have a thread each.
+class CubeNetworks::Progress {
+ public:
+  Progress(std::size_t pieces, std::size_t networks) : passed_(pieces), running_(networks) {}
+
+  // Waits until it is the step's turn; false if something has failed.
+  bool await(const NetworkPlan::Step& step) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return failure_ || passed_[step.piece] == step.stage; });
+    return !failure_;
+  }
+  void pass(std::size_t piece) {
+    const std::lock_guard lock(mutex_);
+    ++passed_[piece];
+    changed_.notify_all();
+  }
+  // The first failure counts.
+  void fail(Error why) {
+    const std::lock_guard lock(mutex_);
+    if (!failure_) {
+      failure_ = std::move(why);
+    }
+    changed_.notify_all();
+  }
+  void end() {
+    const std::lock_guard lock(mutex_);
+    --running_;
+    changed_.notify_all();
+  }
+  // Waits a little for all networks to end.
+  bool have_ended() {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, Deadline::look_interval, [this] { return running_ == 0; });
+  }
+  // Precondition: all networks have ended.
+  const std::optional<Error>& failure() const { return failure_; }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<std::uint32_t> passed_;  // steps, by piece
+  std::size_t running_;
+  std::optional<Error> failure_;
 };
 
 CubeNetworks::CubeNetworks(const CommunicatorOptions& options, Job job, const CubeLayout& layout,
-                           std::vector<CubeInterface> interfaces,
+                           std::uint32_t pieces_max, std::vector<CubeInterface> interfaces,
                            std::vector<std::vector<Endpoint>> all)
     : options_(options),
       job_(std::move(job)),
       layout_(layout),
+      pieces_max_(pieces_max),
       interfaces_(std::move(interfaces)),
       all_(std::move(all)) {}
 
@@ -43,6 +84,7 @@ CommunicatorOptions CubeNetworks::options_of(std::uint32_t interface) {
   options.algorithm = default_protocol().name;
   options.reproducible = false;  // the whole asks for what makes it so
   options.parameters.erase("interfaces");
+  options.parameters.erase("cube_pieces");
   options.parameters.erase("report");
   options.parameters.erase("timeline");
   options.on_notice = [this, name = interfaces_[interface].name](const std::string& line) {
@@ -66,108 +108,99 @@ Result<void> CubeNetworks::connect(Time until) {
 
 Result<void> CubeNetworks::connect_all(Time until) {
   for (std::uint32_t interface = 0; interface < layout_.interfaces(); ++interface) {
-    auto options = options_of(interface);
-    options.deadline = std::max<Duration>(until - Clock::now(), std::chrono::milliseconds(1));
-    auto* const listener = options.rank == 0 ? &interfaces_[interface].listener : nullptr;
-    auto made = Communicator::create(options, listener, {});
-    if (!made) {
-      return tl::make_unexpected(about(interface, made.error()));
+    for (std::uint32_t network = 0; network < networks_per_interface(); ++network) {
+      auto made = meet_over(interface, until);
+      if (!made) {
+        return tl::make_unexpected(about(interface, made.error()));
+      }
+      networks_.push_back(std::move(*made));
     }
-    networks_.push_back(std::move(*made));
+    interfaces_[interface].listener.fd = FileDescriptor();
   }
   return {};
+}
+
+// The ranks meet at the same listener once for each communicator: all have left a meeting when the
+// communicator is complete.
+Result<Communicator> CubeNetworks::meet_over(std::uint32_t interface, Time until) {
+  auto options = options_of(interface);
+  options.deadline = std::max<Duration>(until - Clock::now(), std::chrono::milliseconds(1));
+  if (options.rank != 0) {
+    return Communicator::create(options, nullptr, {});
+  }
+  const auto& known = interfaces_[interface].listener;
+  Listener listener{FileDescriptor(::fcntl(known.fd.get(), F_DUPFD_CLOEXEC, 0)), known.local};
+  if (!listener.fd) {
+    return fail(Error::Code::network, errno_text("a rendezvous"));
+  }
+  return Communicator::create(options, &listener, {});
 }
 
 Error CubeNetworks::about(std::uint32_t interface, const Error& error) const {
   return {error.code, text_of(job_.rank, interfaces_[interface]) + ": " + error.message};
 }
 
-// What was summed over one network is summed over the next. Empty parts have nothing to do.
-std::vector<std::vector<CubeNetworks::Task>> CubeNetworks::steps_of(const Call& call) {
-  const auto& [in, out, count, type, op] = call.buffers;
-  const auto at = [](auto* bytes, std::size_t offset) {
-    return bytes == nullptr ? nullptr : bytes + offset;  // of a refused call
-  };
-  std::vector<std::vector<Task>> steps(layout_.route(0).size());
-  for (std::uint32_t part = 0; part < layout_.interfaces(); ++part) {
-    const auto range = share_of(count, part, layout_.interfaces());
-    const auto offset = range.begin * wire::element_bytes(type);
-    const auto route = layout_.route(part);
-    for (std::size_t step = 0; step < route.size() && range.size() != 0; ++step) {
-      const auto* const from = step == 0 ? in : out;
-      steps[step].push_back({route[step], call_of(Collective::allreduce, at(from, offset),
-                                                  at(out, offset), range.size(), type, op)});
-    }
-  }
-  return steps;
+std::uint32_t CubeNetworks::networks_per_interface() const {
+  return NetworkPlan::networks_per_interface(layout_, pieces_max_);
 }
 
-// Steps behind one that has failed are counted: the others may carry them out, and would take the
-// next call's for them.
+// Each network has a thread, while this one looks at the interfaces.
 Result<void> CubeNetworks::run(const Call& call, Deadline until) {
-  Result<void> done;
-  for (const auto& step : steps_of(call)) {
-    if (done) {
-      done = run_all(step, until);
-    } else {
-      leave_out(step);
-    }
-  }
-  return done;
-}
-
-void CubeNetworks::skip(const Call& call) {
-  for (const auto& step : steps_of(call)) {
-    leave_out(step);
-  }
-}
-
-void CubeNetworks::leave_out(const std::vector<Task>& tasks) {
-  for (const auto& task : tasks) {
-    networks_[task.interface].leave_out(task.call);
-  }
-}
-
-// Runs each by a thread, while this one looks at the interfaces.
-Result<void> CubeNetworks::run_all(const std::vector<Task>& tasks, const Deadline& until) {
-  std::mutex mutex;
-  std::condition_variable changed;
-  std::size_t running = tasks.size();
-  std::optional<Error> failure;
-  const auto note_end = [&, this](const Task& task, const Result<void>& done) {
-    const std::lock_guard lock(mutex);
-    if (!done && !failure) {
-      failure = about(task.interface, done.error());
-    }
-    --running;
-    changed.notify_one();
-  };
+  const auto plan = plan_of(call);
+  Progress progress(plan.pieces(), plan.networks());
   std::vector<std::thread> threads;
-  threads.reserve(tasks.size());
-  for (const auto& task : tasks) {
-    auto started = start_thread([&, this] {
-      auto& network = networks_[task.interface];
-      note_end(task, safely([&] { return network.run_within(task.call, until); },
-                            [&] { network.abort(); }));
-    });
-    if (started) {
+  threads.reserve(plan.networks());
+  for (std::size_t network = 0; network < plan.networks(); ++network) {
+    const auto carry = [&, network, this] {
+      carry_out(plan.steps(network), network, until, progress);
+      progress.end();
+    };
+    if (auto started = start_thread(carry)) {
       threads.push_back(std::move(*started));
     } else {
-      networks_[task.interface].leave_out(task.call);
-      note_end(task, tl::make_unexpected(started.error()));
+      progress.fail(
+          about(static_cast<std::uint32_t>(network) / networks_per_interface(), started.error()));
+      carry();  // leaves everything out
     }
   }
-  const auto watched = watch(until, [&] {
-    std::unique_lock lock(mutex);
-    return changed.wait_for(lock, Deadline::look_interval, [&] { return running == 0; });
-  });
+  const auto watched = watch(until, [&] { return progress.have_ended(); });
   for (auto& thread : threads) {
     thread.join();
   }
-  if (!watched || failure) {
-    return tl::make_unexpected(watched ? *failure : watched.error());
+  if (!watched || progress.failure()) {
+    return tl::make_unexpected(watched ? *progress.failure() : watched.error());
   }
   return {};
+}
+
+// Calls behind one that has failed are counted: the others may carry them out, and would take the
+// next call's for them.
+void CubeNetworks::carry_out(const std::vector<NetworkPlan::Step>& steps, std::size_t network,
+                             const Deadline& until, Progress& progress) {
+  auto& communicator = networks_[network];
+  for (const auto& step : steps) {
+    if (!progress.await(step)) {
+      communicator.leave_out(step.call);
+      continue;
+    }
+    const auto done = safely([&] { return communicator.run_within(step.call, until); },
+                             [&] { communicator.abort(); });
+    if (done) {
+      progress.pass(step.piece);
+    } else {
+      progress.fail(
+          about(static_cast<std::uint32_t>(network) / networks_per_interface(), done.error()));
+    }
+  }
+}
+
+void CubeNetworks::skip(const Call& call) {
+  const auto plan = plan_of(call);
+  for (std::size_t network = 0; network < plan.networks(); ++network) {
+    for (const auto& step : plan.steps(network)) {
+      networks_[network].leave_out(step.call);
+    }
+  }
 }
 
 // An interface that has failed ends what is under way: nothing more comes over it.

@@ -12,6 +12,7 @@
 #include "host/communicator_options.h"
 #include "host/cube/interfaces.h"
 #include "host/cube/layout.h"
+#include "host/cube/network_plan.h"
 #include "host/deadline.h"
 #include "host/error.h"
 #include "host/rendezvous/rendezvous.h"
@@ -19,15 +20,15 @@
 
 namespace tributary::host {
 
-// Carries out allreduces over several interfaces through switches. It has a communicator for each
-// interface, of the ranks that share its network, in which the switches add. Each part of the
-// vector is reduced over the networks of its route, one after the other, and all parts at once: in
-// every step each interface has another one, and a thread.
+// Carries out allreduces over several interfaces through switches, as a NetworkPlan says. It has
+// one communicator or several for each interface, of the ranks that share its network, in which the
+// switches add. In a call each communicator has a thread.
 class CubeNetworks final : public Runner {
  public:
   // `options` outlive it.
   CubeNetworks(const CommunicatorOptions& options, Job job, const CubeLayout& layout,
-               std::vector<CubeInterface> interfaces, std::vector<std::vector<Endpoint>> all);
+               std::uint32_t pieces_max, std::vector<CubeInterface> interfaces,
+               std::vector<std::vector<Endpoint>> all);
 
   // All ranks call it at once. What failed once fails again: ranks meet once only.
   Result<void> connect(Time until);
@@ -47,20 +48,23 @@ class CubeNetworks final : public Runner {
   Figures figures() const;
 
  private:
-  struct Task;
+  class Progress;
 
   Result<void> connect_all(Time until);
+  Result<Communicator> meet_over(std::uint32_t interface, Time until);
   CommunicatorOptions options_of(std::uint32_t interface);
-  std::vector<std::vector<Task>> steps_of(const Call& call);
-  void leave_out(const std::vector<Task>& tasks);
-  Result<void> run_all(const std::vector<Task>& tasks, const Deadline& until);
+  void carry_out(const std::vector<NetworkPlan::Step>& steps, std::size_t network,
+                 const Deadline& until, Progress& progress);
   Result<void> look_at_interfaces();
   Result<void> watch(const Deadline& until, const std::function<bool()>& is_done);
   Error about(std::uint32_t interface, const Error& error) const;
+  NetworkPlan plan_of(const Call& call) const { return {call, layout_, pieces_max_}; }
+  std::uint32_t networks_per_interface() const;
 
   const CommunicatorOptions& options_;
   Job job_;
   CubeLayout layout_;
+  std::uint32_t pieces_max_;  // of a part
   std::vector<CubeInterface> interfaces_;
   std::vector<std::vector<Endpoint>> all_;
   std::mutex mutex_;  // guards what the communicators say, each in its thread
@@ -68,7 +72,7 @@ class CubeNetworks final : public Runner {
   Result<void> connected_;
   bool was_tried_ = false;
   bool has_lost_one_ = false;           // of the interfaces
-  std::vector<Communicator> networks_;  // by interface; last, as they may speak when they end
+  std::vector<Communicator> networks_;  // as the plan's; last, as they may speak when they end
 };
 
 }  // namespace tributary::host

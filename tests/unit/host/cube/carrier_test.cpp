@@ -32,6 +32,7 @@ struct World {
   std::string algorithm;
   std::uint32_t ranks;
   std::uint32_t interfaces;
+  std::string pieces = "1";
 };
 
 CommunicatorOptions options_of(const World& world, std::uint32_t rank, std::uint16_t port) {
@@ -42,7 +43,7 @@ CommunicatorOptions options_of(const World& world, std::uint32_t rank, std::uint
     interfaces +=
         (i == 0 ? "127." : ",127.") + std::to_string(i + 1) + ".0." + std::to_string(rank + 1);
   }
-  return options.set("interfaces", interfaces);
+  return options.set("interfaces", interfaces).set("cube_pieces", world.pieces);
 }
 
 void run(const World& world, const std::function<void(Communicator&)>& body) {
@@ -67,6 +68,7 @@ INSTANTIATE_TEST_SUITE_P(Worlds, CubeWorlds,
                          testing::Values(World{"bcube", 4, 2}, World{"bcube", 9, 2},
                                          World{"bcube", 8, 3}, World{"mesh", 3, 2},
                                          World{"bcube-switches", 4, 2},
+                                         World{"bcube-switches", 4, 2, "8"},
                                          World{"mesh-switches", 3, 2}),
                          [](const auto& one) {
                            auto name = one.param.algorithm + std::to_string(one.index);
@@ -265,6 +267,16 @@ TEST(Cube, AllRanksHaveAsManyInterfaces) {
     const auto made = Communicator::create(options_of({"mesh", 2, rank + 1}, rank, port));
     ASSERT_FALSE(made);
     EXPECT_THAT(made.error().message, HasSubstr("rank 1 has 2 interfaces, rank 0 has 1"));
+  });
+}
+
+TEST(Cube, AllRanksWantAsManyPieces) {
+  const auto port = next_ports();
+  run_ranks(2, [&](std::uint32_t rank) {
+    const World world{"mesh-switches", 2, 1, rank == 0 ? "1" : "8"};
+    const auto made = Communicator::create(options_of(world, rank, port));
+    ASSERT_FALSE(made);
+    EXPECT_THAT(made.error().message, HasSubstr("TRIBUTARY_CUBE_PIECES"));
   });
 }
 

@@ -21,6 +21,7 @@ class CubeNetworksWithOneInterface : public testing::Test {
     return {options_,
             std::move(job),
             *CubeLayout::of(CubeLayout::Kind::mesh, 1, 2, 1),
+            1,
             std::move(interfaces),
             {}};
   }
