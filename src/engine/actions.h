@@ -50,6 +50,7 @@ struct Departure {
   // A resumed packet was kept before: it goes on as if it came now, with its own addresses and one
   // hop older.
   bool resumed = false;
+  std::uint32_t origins = 0;  // how many of Actions::origins() are its own
   // Where the packet is routed, it takes the way to this address, and not to its destination. Both
   // are of the same version of IP.
   std::optional<wire::IpAddress> towards{};
@@ -92,7 +93,7 @@ class Actions {
   // its destination, on the path of its connection.
   void forward_towards(PacketPtr packet, const Frame& frame,
                        const std::optional<wire::IpAddress>& other) {
-    departures_.push_back({std::move(packet), frame, std::nullopt, true, false, other});
+    departures_.push_back({std::move(packet), frame, std::nullopt, true, false, 0, other});
   }
 
   // A packet made here, or kept before, is routed towards its destination.
@@ -100,11 +101,17 @@ class Actions {
     ++ledger_.originated;
     departures_.push_back({std::move(packet), frame, path, false, false});
   }
+  // A part of what was originated last came from a switch by this port of the bridge, which does
+  // not send it back there.
+  void keep_from(PortIndex port) {
+    origins_.push_back(port);
+    ++departures_.back().origins;
+  }
   // A packet that was kept and is still its sender's goes on, on the path of its connection or to
   // another switch.
   void resume_towards(PacketPtr packet, const std::optional<wire::IpAddress>& other) {
     ++ledger_.originated;
-    departures_.push_back({std::move(packet), {}, std::nullopt, false, true, other});
+    departures_.push_back({std::move(packet), {}, std::nullopt, false, true, 0, other});
   }
   // The packet leaves by one port; it is a complete frame, but for its source address.
   void originate_on(PortIndex port, PacketPtr&& packet) {
@@ -142,6 +149,8 @@ class Actions {
   // The switch reads these, and clears them after use, so that the storage is kept.
   std::vector<Departure>& departures() { return departures_; }
   std::vector<Answer>& answers() { return answers_; }
+  // These are the ports that the departures are kept from, in the order of the departures.
+  std::vector<PortIndex>& origins() { return origins_; }
   // These are complete frames, each for the port in Packet::egress; the switch takes them.
   PacketList& frames() { return frames_; }
   // Both have a run of packets for each core.
@@ -153,6 +162,7 @@ class Actions {
   std::span<std::uint64_t> dropped_from_;
   std::vector<Departure> departures_;
   std::vector<Answer> answers_;
+  std::vector<PortIndex> origins_;
   PacketList frames_;
   PacketRuns passed_on_;
   PacketRuns partial_sums_;

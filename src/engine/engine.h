@@ -47,8 +47,14 @@ struct SwitchIdentity {
   wire::MacAddress mac;
   PortIndex ports = 0;
   std::vector<Segment> segments;
-  unsigned cores = 1;  // how many share the switch; each has an engine
+  unsigned cores = 1;           // how many share the switch; each has an engine
+  std::vector<bool> bridged{};  // by port: whether it belongs to the bridge, whose address is `mac`
 
+  // Returns whether a frame that came in by `port` is on its way over the bridge, to a station that
+  // is not the switch.
+  bool is_in_transit(PortIndex port, const wire::MacAddress& to) const {
+    return port < bridged.size() && bridged[port] && !to.is_group() && to != mac;
+  }
   // Returns whether no router lies between the switch and `host`.
   bool is_last_hop(wire::Ipv4Address host, bool over_ipv6) const {
     return std::any_of(segments.begin(), segments.end(), [&](const Segment& segment) {

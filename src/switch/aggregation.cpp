@@ -32,12 +32,20 @@ std::vector<engine::Segment> segments_of(const SwitchConfig& config) {
   return segments;
 }
 
+std::vector<bool> bridged_of(const Interfaces& interfaces) {
+  std::vector<bool> bridged(interfaces.count());
+  for (const auto port : interfaces.bridged_ports()) {
+    bridged[port] = true;
+  }
+  return bridged;
+}
+
 }  // namespace
 
 Aggregation::Aggregation(const SwitchConfig& config, const Interfaces& interfaces, PacketPool& pool,
                          unsigned cores)
-    : self_{config.id,          config.address,      interfaces.bridge_mac(),
-            interfaces.count(), segments_of(config), cores},
+    : self_{config.id,           config.address, interfaces.bridge_mac(), interfaces.count(),
+            segments_of(config), cores,          bridged_of(interfaces)},
       pool_(pool) {
   reconfigure(config);
 }

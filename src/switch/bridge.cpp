@@ -8,6 +8,13 @@
 #include "wire/ethernet.h"
 
 namespace tributary::switching {
+namespace {
+
+bool is_one_of(std::span<const PortIndex> ports, PortIndex port) {
+  return std::find(ports.begin(), ports.end(), port) != ports.end();
+}
+
+}  // namespace
 
 Bridge::Bridge(const SwitchConfig& config, const Interfaces& interfaces, Outlet& outlet,
                std::uint64_t seed)
@@ -106,9 +113,21 @@ void Bridge::send_in_vlan(PacketPtr frame, PortIndex to, Account account) {
   }
 }
 
+void Bridge::forward_sum(PacketPtr sum, std::span<const PortIndex> origins, PortIndex to,
+                         Account account) {
+  if (to == no_port) {
+    const auto carried_from = sum->ingress;
+    flood(std::move(sum), carried_from, origins, account);
+  } else if (is_one_of(origins, to)) {
+    outlet_.drop(std::move(sum), DropReason::bridge_same_port, account);
+  } else {
+    forward(std::move(sum), no_port, to, account);
+  }
+}
+
 void Bridge::forward_otherwise(PacketPtr frame, PortIndex from, PortIndex to, Account account) {
   if (to == no_port) {
-    flood(std::move(frame), from, account);
+    flood(std::move(frame), from, {}, account);
   } else {
     outlet_.drop(std::move(frame),
                  to == from ? DropReason::bridge_same_port : DropReason::local_unserved, account);
@@ -117,11 +136,13 @@ void Bridge::forward_otherwise(PacketPtr frame, PortIndex from, PortIndex to, Ac
 
 // The frame itself leaves by the last port of its VLAN, and copies, which are originated here,
 // leave by the others: each packet has one fate.
-void Bridge::flood(PacketPtr frame, PortIndex from, Account account) {
+void Bridge::flood(PacketPtr frame, PortIndex from, std::span<const PortIndex> origins,
+                   Account account) {
   const auto vid = vlans_.vid_of(*frame);
   PortIndex last = no_port;
   for (const auto port : interfaces_.bridged_ports()) {
-    if (port == from || !interfaces_.port(port).up || !vlans_.carries(port, vid)) {
+    if (port == from || is_one_of(origins, port) || !interfaces_.port(port).up ||
+        !vlans_.carries(port, vid)) {
       continue;
     }
     if (last != no_port) {

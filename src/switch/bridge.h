@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -56,6 +57,10 @@ class Bridge {
       forward_otherwise(std::move(frame), from, to, account);
     }
   }
+  // Sends a sum in the same way, but by none of the ports `origins`, and floods it to all others
+  // but the one by which the packet came that carries it.
+  void forward_sum(PacketPtr sum, std::span<const PortIndex> origins, PortIndex to,
+                   Account account);
   // Sends a frame by one bridged port, with the tag that its VLAN has there.
   void send(PacketPtr&& frame, PortIndex to, Account account) {
     if (vlans_.on()) {
@@ -85,7 +90,7 @@ class Bridge {
   void send_in_vlan(PacketPtr frame, PortIndex to, Account account);
   // Handles a frame that does not go to one other port: it is flooded or dropped.
   void forward_otherwise(PacketPtr frame, PortIndex from, PortIndex to, Account account);
-  void flood(PacketPtr frame, PortIndex from, Account account);
+  void flood(PacketPtr frame, PortIndex from, std::span<const PortIndex> origins, Account account);
   void add_static(const SwitchConfig& config);
   void set_learning(const SwitchConfig& config);
   void list_interfaces();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <span>
 #include <utility>
 
 #include "engine/actions.h"
@@ -32,10 +33,14 @@ class Departures {
     while (auto frame = actions.frames().pop()) {
       depart_by(std::move(frame));
     }
+    auto origins = Ports(actions.origins());
     for (auto& departure : actions.departures()) {
-      depart(departure, now);
+      const auto count = departure.origins;
+      depart(departure, origins.first(count), now);
+      origins = origins.subspan(count);
     }
     actions.departures().clear();
+    actions.origins().clear();
     for (const auto& answer : actions.answers()) {
       if (answer.over_ipv6) {
         router6_.learn(answer, embedding_.embed(answer.path.destination));
@@ -47,7 +52,9 @@ class Departures {
   }
 
  private:
-  void depart(engine::Departure& departure, Time now) {
+  using Ports = std::span<const PortIndex>;
+
+  void depart(engine::Departure& departure, Ports origins, Time now) {
     auto& packet = departure.packet;
     const auto account = departure.received ? Account::received : Account::originated;
     if (departure.frame.ethernet == nullptr) {
@@ -65,7 +72,7 @@ class Departures {
     if (frame.ipv4 == nullptr && departure.path && to_switch && !comes_from_apart(*packet)) {
       router_.forward_raw(std::move(packet), *departure.path, account, now);
     } else if (bridged) {
-      bridge(departure, account, now);
+      bridge(departure, origins, account, now);
     } else if (!packet->over_ipv6 && (frame.ipv4 != nullptr || departure.path) &&
                comes_from_apart(*packet)) {
       outlet_.drop(std::move(packet), DropReason::local_unserved, account);
@@ -85,7 +92,9 @@ class Departures {
     }
   }
 
-  void bridge(engine::Departure& departure, Account account, Time now) {
+  // A sum does not go back to another switch that has sent a part of it, be the leader behind it or
+  // unknown: switches that believe in each other would send it to and fro.
+  void bridge(engine::Departure& departure, Ports origins, Account account, Time now) {
     auto& packet = departure.packet;
     const auto& frame = departure.frame;
     // A packet in transit keeps its source address, as on any bridge.
@@ -96,13 +105,15 @@ class Departures {
       frame.ethernet->source = interfaces_.bridge_mac();
     }
     const auto to = bridge_.find(*packet, frame.ethernet->destination, now);
-    // A sum is not flooded back either to where its packet came from: switches that know as little
-    // would add it up and flood it on for ever.
-    const auto from = in_transit || to == no_port ? packet->ingress : no_port;
     if (packet->over_ipv6) {
       embedding_.leave(*packet);
     }
-    bridge_.forward(std::move(packet), from, to, account);
+    if (in_transit) {
+      const auto ingress = packet->ingress;
+      bridge_.forward(std::move(packet), ingress, to, account);
+    } else {
+      bridge_.forward_sum(std::move(packet), origins, to, account);
+    }
   }
 
   // Of what has no IPv4 header, IPv6 has a way through a router, where it came by an interface that

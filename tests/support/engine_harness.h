@@ -116,6 +116,7 @@ class EngineHarness {
                       departure.received, departure.towards});
     }
     actions_.departures().clear();
+    actions_.origins().clear();
     return sent;
   }
 

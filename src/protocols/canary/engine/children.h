@@ -21,6 +21,7 @@ struct Child {
   std::uint16_t udp_port = 0;  // where it listens; 0 directly over Ethernet
   PortIndex port = no_port;
   wire::MacAddress mac;
+  bool in_transit = false;  // a switch, whose packet was on its way over the bridge
   // This is the low half of the fingerprint of what it sent last for this block: the same again is
   // a duplicate. Half of it keeps the table small, and what is missed or mistaken once in 2^32
   // times is found by the leader, who compares whole fingerprints.

@@ -80,12 +80,15 @@ inline std::uint32_t half_of(const wire::be64& fingerprint) {
 
 // Puts down the child that sent `message` here, field by field: made elsewhere and copied, it would
 // be read as a whole before its parts have left the store buffer.
-inline void record(Child& child, const Message& message, PortIndex ingress) {
+inline void record(Child& child, const Message& message, PortIndex ingress,
+                   const engine::SwitchIdentity& self) {
   const auto& header = *message.header;
   child.address = header.child_address;
   child.udp_port = header.child_port.value();
   child.port = ingress;
   child.mac = message.ethernet->source;
+  child.in_transit = header.rank.value() == wire::CanaryHeader::no_rank &&
+                     self.is_in_transit(ingress, message.ethernet->destination);
   child.last_fingerprint = half_of(header.fingerprint);
 }
 

@@ -42,6 +42,18 @@ void gather_in(Descriptor& block, Contribution in, const reduce::Kernel& kernel,
   block.packet = std::move(in.packet);
 }
 
+// A sum with a part that another switch has sent over the bridge goes on over the bridge, where it
+// is kept from turning back.
+void take_the_way_of(const Contribution& in, Packet& sum, const engine::SwitchIdentity& self) {
+  auto& to = message_of(sum, in.message.encapsulation()).ethernet->destination;
+  if (self.is_in_transit(sum.ingress, to)) {
+    return;
+  }
+  to = in.message.ethernet->destination;
+  sum.ingress = in.packet->ingress;
+  sum.vlan = in.packet->vlan;
+}
+
 }  // namespace
 
 void CanaryEngine::contribute(Contribution in, const Burst& burst) {
@@ -88,7 +100,8 @@ void CanaryEngine::begin_block(Contribution in, const Burst& burst) {
   blocks_.jobs.add_contribution(account);
   ++counters_.contributions;
   ++counters_.blocks;
-  record(*blocks_.children.add(blocks_.table.slot_of(*block), block->children), in.message, port);
+  record(*blocks_.children.add(blocks_.table.slot_of(*block), block->children), in.message, port,
+         self_);
   gather_in(*block, in, *kernel, blocks_.wide);
   blocks_.occupancy.add(block->bytes);
   burst.actions.absorb(nullptr);
@@ -113,7 +126,7 @@ void CanaryEngine::add_to(Descriptor& block, Contribution in, const Burst& burst
   if (child != nullptr) {
     child->last_fingerprint = half_of(header.fingerprint);
   } else if ((child = blocks_.children.add(slot, block.children)) != nullptr) {
-    record(*child, in.message, in.packet->ingress);
+    record(*child, in.message, in.packet->ingress, self_);
   } else {
     const auto contributions = header.counter.value();
     bypass(in, counters_.children_overflows, burst);
@@ -130,6 +143,9 @@ void CanaryEngine::add_to(Descriptor& block, Contribution in, const Burst& burst
     return burst.actions.forward(std::move(in.packet), in.message.frame(), path_of(header));
   }
   ++counters_.joined;
+  if (child->in_transit) {
+    take_the_way_of(in, *block.packet, self_);
+  }
   block.fingerprint += header.fingerprint.value();
   block.congested |= in.message.congested();
   if (block.marked) {
@@ -197,6 +213,11 @@ void CanaryEngine::send_sum(Descriptor& block, std::uint64_t& reason, const Burs
   blocks_.occupancy.remove(block.bytes);
   address_partial_sum(*block.packet, message, self_);
   burst.actions.originate(std::move(block.packet), message.frame(), path_of(header));
+  for (const auto& child : blocks_.children_of(block)) {
+    if (child.in_transit) {
+      burst.actions.keep_from(child.port);
+    }
+  }
 }
 
 }  // namespace tributary::canary
