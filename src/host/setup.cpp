@@ -37,11 +37,10 @@ Result<void> check_ipv6(const CommunicatorOptions& options, const wire::IpAddres
   }
   const auto& protocol = *protocol_of(options);
   const bool by_ring = options.algorithm == ring_algorithm;
-  if (!by_ring && (!protocol.over_ipv6 || options.encapsulation != wire::Encapsulation::udp)) {
-    return invalid(std::string(protocol.name) +
-                   (protocol.over_ipv6 ? ", directly over Ethernet," : "") +
-                   " knows no addresses of IPv6 as this rank's, " + to_string(local) +
-                   ": give it one of IPv4 (TRIBUTARY_LOCAL_ADDRESS), or another algorithm by UDP");
+  if (!by_ring && !protocol.over_ipv6) {
+    return invalid(std::string(protocol.name) + " knows no addresses of IPv6 as this rank's, " +
+                   to_string(local) +
+                   ": give it one of IPv4 (TRIBUTARY_LOCAL_ADDRESS), or another algorithm");
   }
   return {};
 }

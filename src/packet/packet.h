@@ -41,7 +41,8 @@ struct Packet {
   std::uint16_t vlan;        // in a bridge with VLANs, which has taken the tag off: its control
                              // field, with the VLAN that it belongs to (wire/vlan.h); 0: none yet
   bool over_ipv6;        // it came, and will leave, with a header of IPv6 in the place of the one
-                         // of IPv4 that it has (switch/embedding.h)
+                         // of IPv4 that it has; without an IP header, it is routed as IPv6 is
+                         // (switch/embedding.h)
   std::uint8_t marking;  // of a frame that came by a port that trusts tags: what its class goes by
                          // (forwarding/codepoint.h); 0: its codepoint
 

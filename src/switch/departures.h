@@ -69,7 +69,12 @@ class Departures {
     // A group means whichever switch is next. What another switch has sent to a station's address
     // stays on the bridge: it has no TTL, and might go to and fro between the two for ever.
     const bool to_switch = frame.ethernet->destination.is_group() || !bridged;
-    if (frame.ipv4 == nullptr && departure.path && to_switch && !comes_from_apart(*packet)) {
+    const bool routed_raw = frame.ipv4 == nullptr && departure.path && to_switch;
+    if (routed_raw && packet->over_ipv6) {
+      embedding_.leave(*packet);
+      router6_.forward_raw(std::move(packet), embedding_.embed(departure.path->destination),
+                           *departure.path, account, now);
+    } else if (routed_raw && !comes_from_apart(*packet)) {
       router_.forward_raw(std::move(packet), *departure.path, account, now);
     } else if (bridged) {
       bridge(departure, origins, account, now);

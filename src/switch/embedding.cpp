@@ -18,7 +18,10 @@ Embedding::Embedding(const SwitchConfig& config) : prefix_(config.embedding_pref
   }
   own_vlan_ = has_vlans(config) ? config.bridge_vlan : std::uint16_t{0};
   for (const auto& port : config.ports) {
-    ports_.push_back({!port.is_routed(), port.address6.has_value(), port.mac});
+    const bool bridged = !port.is_routed();
+    const bool lacks_ipv4 =
+        bridged ? config.bridge_address6 && !config.bridge_address : port.address6 && !port.address;
+    ports_.push_back({bridged, port.address6.has_value(), lacks_ipv4, port.mac});
   }
   const auto kinds = protocols::engines();
   for (std::size_t row = 0; row < kinds.size(); ++row) {
@@ -52,10 +55,24 @@ bool Embedding::is_claimed(const engine::Frame& frame) const {
   });
 }
 
+bool Embedding::goes_by_ipv6(const Packet& packet, std::uint16_t ethertype) const {
+  const bool is_ours =
+      std::any_of(protocols_.begin(), protocols_.end(),
+                  [=](const engine::Protocol* protocol) { return protocol->goes_by(ethertype); });
+  return is_ours && packet.ingress < ports_.size() && ports_[packet.ingress].lacks_ipv4 &&
+         (!ports_[packet.ingress].is_bridged || wire::vid_of(packet.vlan) == own_vlan_);
+}
+
 void Embedding::enter(Packet& packet) const {
   auto* arrived = wire::MutableCursor(packet.bytes()).take<Ipv6Headers>();
-  if (arrived == nullptr || arrived->ethernet.type.value() != wire::ethertype::ipv6 ||
-      !is_udp_port_[arrived->udp.destination_port.value()]) {
+  if (arrived == nullptr) {
+    return;
+  }
+  if (const auto type = arrived->ethernet.type.value(); type != wire::ethertype::ipv6) {
+    packet.over_ipv6 |= goes_by_ipv6(packet, type);  // another core may have had it
+    return;
+  }
+  if (!is_udp_port_[arrived->udp.destination_port.value()]) {
     return;
   }
   auto headers = headers_over_ipv4(packet, *prefix_);
@@ -74,7 +91,10 @@ void Embedding::enter(Packet& packet) const {
 
 void Embedding::leave(Packet& packet) const {
   assert(on() && packet.over_ipv6);
-  become_ipv6(packet, *prefix_);
+  const auto* ethernet = reinterpret_cast<const wire::EthernetHeader*>(packet.data());
+  if (ethernet->type.value() == wire::ethertype::ipv4) {
+    become_ipv6(packet, *prefix_);
+  }
   packet.over_ipv6 = false;
 }
 

@@ -29,7 +29,8 @@ class Embedding {
   // Makes a packet one of IPv4 if an engine will take it: it is UDP without extension headers, to a
   // port of that engine, from an address that embeds to another one or to a group that does, and is
   // for the switch on the link layer, or on the bridge in the switch's VLAN. Tags are off. All
-  // others stay as they are.
+  // others stay as they are. What is directly over Ethernet goes by IPv6 if the router's interface
+  // by which it came speaks nothing else.
   void enter(Packet& packet) const;
   // Undoes that in a packet which leaves, or in another one that an engine made from it.
   // Precondition: Packet::over_ipv6 is set. There is headroom for what IPv6 needs more.
@@ -39,11 +40,13 @@ class Embedding {
   struct Port {
     bool is_bridged = false;
     bool speaks_ipv6 = false;
+    bool lacks_ipv4 = false;  // its interface speaks IPv6 alone
     wire::MacAddress mac;
   };
   bool is_for_switch(const Packet& packet, const wire::MacAddress& destination,
                      bool to_group) const;
   bool is_claimed(const engine::Frame& frame) const;
+  bool goes_by_ipv6(const Packet& packet, std::uint16_t ethertype) const;
 
   std::optional<wire::EmbeddingPrefix> prefix_;
   std::uint16_t own_vlan_ = 0;

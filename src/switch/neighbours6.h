@@ -24,6 +24,11 @@ class Neighbours6 : public Resolver<wire::IpAddress> {
     send(std::move(frame), interface, scoped(address, interface), account, now);
   }
 
+  bool has_sent_on(const Packet& frame, PortIndex interface, const wire::IpAddress& address,
+                   Time now) const {
+    return has_sent(frame, scoped(address, interface), now);
+  }
+
   // A Message is a sound solicitation or advertisement.
   struct Message {
     bool is_solicitation = false;

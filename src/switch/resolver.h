@@ -47,6 +47,13 @@ class Resolver {
     }
   }
 
+  // Returns whether a frame came from this neighbour, as far as it is known.
+  bool has_sent(const Packet& frame, const Address& address, Time now) const {
+    const auto* mac = table_.find_settled(table_.prefetch(address), address, now);
+    return mac != nullptr &&
+           *mac == reinterpret_cast<const wire::EthernetHeader*>(frame.data())->source;
+  }
+
   // Sends what waited for neighbours that became known.
   void flush(Time now);
   // Returns the packets whose neighbours gave no answer. They go to drop_unresolved(), when their

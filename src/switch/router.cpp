@@ -164,13 +164,8 @@ void Router::end(PacketPtr packet, const engine::Frame& frame,
 
 // Says whether a frame without a TTL would go back to the router from which it came.
 bool Router::comes_from(const Packet& packet, const forwarding::NextHop& hop, Time now) const {
-  if (hop.via.is_unspecified() || hop.interface != interfaces_.interface_of(packet)) {
-    return false;
-  }
-  const auto& table = neighbours_.table();
-  const auto* mac = table.find_settled(table.prefetch(hop.via), hop.via, now);
-  return mac != nullptr &&
-         *mac == reinterpret_cast<const wire::EthernetHeader*>(packet.data())->source;
+  return !hop.via.is_unspecified() && hop.interface == interfaces_.interface_of(packet) &&
+         neighbours_.has_sent(packet, hop.via, now);
 }
 
 void Router::forward_raw(PacketPtr packet, const engine::Path& path, Account account, Time now) {

@@ -45,6 +45,9 @@ class Router6 {
   void resume(PacketPtr packet, Time now, const Steering& steering);
   // Takes a packet that an engine made.
   void originate(PacketPtr packet, Time now, const Steering& steering);
+  // Sends on a frame of an engine that has no IP header, towards the address that its own embeds.
+  void forward_raw(PacketPtr packet, const wire::IpAddress& destination, const engine::Path& path,
+                   Account account, Time now);
   // Drops packets whose neighbour gave no answer, and tells their senders (RFC 4861, 7.2.2).
   void give_up(PacketList unresolved, Time now);
   // Takes a frame for a group, on the bridge. Returns true if nobody but the switch is meant by it.

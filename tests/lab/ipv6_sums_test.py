@@ -11,6 +11,7 @@ import support
 
 HERE = pathlib.Path(__file__).resolve().parent
 PREFIX = "2001:db8:64::"
+OVER_ETHERNET = ("TRIBUTARY_ALGORITHM=canary", "TRIBUTARY_ENCAPSULATION=ethernet", "TRIBUTARY_FALLBACK=error")
 HOSTS = {"a": "10.1.1", "b": "10.1.2", "c": "10.1.3", "d": "10.1.4"}
 
 
@@ -67,19 +68,14 @@ class Ipv6Sums(unittest.TestCase):
         self.assertTrue(all(results.values()), results)
 
     def test_what_knows_only_ipv4_says_so(self):
-        for setting, said in (
-                (("TRIBUTARY_ALGORITHM=canary", "TRIBUTARY_ENCAPSULATION=ethernet"),
-                 "canary, directly over Ethernet, knows no addresses of IPv6"),
-                (("TRIBUTARY_ALGORITHM=netreduce", "TRIBUTARY_NETREDUCE_RING=1",
-                  "TRIBUTARY_RDMA_DEVICE=rxe0"),
-                 "RDMA devices are used by their addresses of IPv4")):
-            done = self.lab.exec("a", "env", "RANK=0", "WORLD_SIZE=2",
-                                 f"MASTER_ADDR={address('a')}", "MASTER_PORT=29500",
-                                 f"TRIBUTARY_LOCAL_ADDRESS={address('a')}", "TRIBUTARY_JOB=1",
-                                 *setting, support.BUILD / "apps/tributary-bench/tributary-bench",
-                                 "allreduce")
-            self.assertNotEqual(done.returncode, 0)
-            self.assertIn(said, done.stderr)
+        done = self.lab.exec("a", "env", "RANK=0", "WORLD_SIZE=2",
+                             f"MASTER_ADDR={address('a')}", "MASTER_PORT=29500",
+                             f"TRIBUTARY_LOCAL_ADDRESS={address('a')}", "TRIBUTARY_JOB=1",
+                             "TRIBUTARY_ALGORITHM=netreduce", "TRIBUTARY_NETREDUCE_RING=1",
+                             "TRIBUTARY_RDMA_DEVICE=rxe0",
+                             support.BUILD / "apps/tributary-bench/tributary-bench", "allreduce")
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("RDMA devices are used by their addresses of IPv4", done.stderr)
 
     def test_switches_add_up(self):
         document = self.run_ranks("-b", "4K", "-e", "256K", "-f", "8", "-n", "2",
@@ -90,6 +86,14 @@ class Ipv6Sums(unittest.TestCase):
         sums = {row["switch"]: row for row in self.lab.rows("job")}
         self.assertEqual(set(sums), {"one", "two"})
         # What hosts say to groups of routers and the like is not for the switches.
+        self.assertLessEqual(set(self.lab.drops()), {"ip_not_for_us"})
+        self.lab.assert_balanced(self)
+
+    def test_switches_add_up_directly_over_ethernet(self):
+        document = self.run_ranks("-b", "4K", "-e", "64K", "-f", "4", "-n", "2", environment=OVER_ETHERNET)
+        self.assertEqual(support.wrong(document), 0)
+        support.assert_switches_reduce(self, document)
+        self.assertEqual({row["switch"] for row in self.lab.rows("job")}, {"one", "two"})
         self.assertLessEqual(set(self.lab.drops()), {"ip_not_for_us"})
         self.lab.assert_balanced(self)
 
@@ -214,6 +218,13 @@ class Ipv6Cube(unittest.TestCase):
             with self.subTest(algorithm=algorithm):
                 support.assert_switches_reduce(self, self.reduce(algorithm, "eth0,eth1"))
         self.assertEqual({row["switch"] for row in self.lab.rows("job")}, {"zero", "one"})
+        self.lab.assert_balanced(self)
+
+    def test_a_bridge_adds_up_directly_over_ethernet(self):
+        document = run_ranks(self, {host: self.address(host, 0) for host in self.HOSTS}, "-b", "64K", "-e", "64K",
+                             "-n", "2", environment=OVER_ETHERNET)
+        self.assertEqual(support.wrong(document), 0)
+        support.assert_switches_reduce(self, document)
         self.lab.assert_balanced(self)
 
     def test_an_interface_without_such_an_address_is_named(self):

@@ -220,7 +220,7 @@ void draw_link(Shape& shape, Dice& dice) {
   if (shape.bridged != 0) {
     shape.vlan = dice.any_of(0, 10, 4094);
   }
-  shape.ipv6 = dice.one_in(4) && shape.ethernet == 0 ? 1 : 0;
+  shape.ipv6 = dice.one_in(4) ? 1 : 0;
   if (shape.ipv6 != 0 && shape.corrupt != 0) {
     // Nothing protects the header. A packet with a damaged address may go in circles as long as its
     // hop limit lets it, and must not become more on each of these cables.

@@ -34,7 +34,6 @@ TEST(RandomShape, LinksFitTogether) {
     EXPECT_TRUE(shape.vlan == 0 || shape.bridged != 0) << seed;
     EXPECT_TRUE(shape.vlan != 0 || shape.tagged + shape.trunks == 0) << seed;
     EXPECT_TRUE(shape.trunks == 0 || (shape.spines == 1 && shape.roots == 1)) << seed << ": a loop";
-    EXPECT_TRUE(shape.ipv6 == 0 || shape.ethernet == 0) << seed;
   }
 }
 

@@ -31,9 +31,8 @@ bool is_possible(const Shape& shape) {
                            shape.mtu >= 256;
   const bool in_vlan = shape.bridged != 0 && shape.vlan != 0;
   const bool is_tree = shape.spines == 1 && shape.roots == 1;
-  const bool is_linked = (shape.tagged == 0 || in_vlan) &&
-                         (shape.trunks == 0 || (in_vlan && is_tree)) &&
-                         (shape.ipv6 == 0 || shape.ethernet == 0);
+  const bool is_linked =
+      (shape.tagged == 0 || in_vlan) && (shape.trunks == 0 || (in_vlan && is_tree));
   return is_linked && fills_blocks && seats_apart && makes_rings && shape.panama_trees >= 1 &&
          shape.flare_window >= 1 && shape.world >= 2 && shape.jobs >= 1 &&
          (shape.crowd != 0 || shape.world <= hosts) && hosts >= 1;

@@ -97,7 +97,7 @@ Result<FileDescriptor> open_sender(int tos, int family) {
   return fd;
 }
 
-Result<DatagramSocket> open_ethernet_socket(wire::Ipv4Address local, std::uint16_t ethertype,
+Result<DatagramSocket> open_ethernet_socket(const wire::IpAddress& local, std::uint16_t ethertype,
                                             const wire::MacAddress& group) {
   const auto interface = interface_of(local);
   if (!interface) {
@@ -106,7 +106,7 @@ Result<DatagramSocket> open_ethernet_socket(wire::Ipv4Address local, std::uint16
   const auto network_protocol = std::bit_cast<std::uint16_t>(wire::be16{ethertype});
   DatagramSocket opened{
       .fd = FileDescriptor(::socket(AF_PACKET, SOCK_DGRAM | SOCK_CLOEXEC, network_protocol)),
-      .local = Endpoint{local, 0},
+      .local = Endpoint::at(local, 0),
       .ethernet = {interface->index, ethertype, group}};
   const int fd = opened.fd.get();
   if (fd < 0) {

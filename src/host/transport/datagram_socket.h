@@ -10,7 +10,7 @@
 #include "host/job.h"
 #include "system/file_descriptor.h"
 #include "wire/ethernet.h"
-#include "wire/ipv4.h"
+#include "wire/ip_address.h"
 
 namespace tributary::host {
 
@@ -56,7 +56,7 @@ std::size_t enlarge_buffers(int fd);
 
 // Opens a packet socket on the interface of a local address, for packets of that type to a group of
 // Ethernet. It needs CAP_NET_RAW.
-Result<DatagramSocket> open_ethernet_socket(wire::Ipv4Address local, std::uint16_t ethertype,
+Result<DatagramSocket> open_ethernet_socket(const wire::IpAddress& local, std::uint16_t ethertype,
                                             const wire::MacAddress& group);
 
 }  // namespace tributary::host

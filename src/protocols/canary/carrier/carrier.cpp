@@ -168,7 +168,7 @@ Result<std::unique_ptr<Preparation>> prepare_canary(const CommunicatorOptions& o
   auto socket =
       options.encapsulation == wire::Encapsulation::udp
           ? open_canary_socket(place.ip(), tos_of(options, wire::ecn::ect0))
-          : open_ethernet_socket(place.address, wire::ethertype::canary, wire::canary_group_mac);
+          : open_ethernet_socket(place.ip(), wire::ethertype::canary, wire::canary_group_mac);
   if (!socket) {
     return tl::make_unexpected(socket.error());
   }

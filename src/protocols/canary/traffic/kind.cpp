@@ -38,6 +38,9 @@ class CanaryTrafficKind final : public traffic::BlockKind {
     return traffic::UdpPorts{"Canary", wire::canary_udp_port_first, wire::canary_udp_port_last};
   }
 
+  // Directly over Ethernet there is nothing to translate: packets name hosts by what is embedded.
+  bool speaks_ipv6() const override { return plan_.encapsulation == wire::Encapsulation::ethernet; }
+
   void declare(CLI::App& app, Mode mode) override;
   void interpret(Conditions& conditions) override;
 
@@ -117,20 +120,14 @@ void CanaryTrafficKind::interpret(Conditions& conditions) {
   plan_.workers = workers_.value_or(8);
   plan_.encapsulation =
       encapsulation_ == "udp" ? wire::Encapsulation::udp : wire::Encapsulation::ethernet;
-  if (conditions.over_ipv6() && plan_.encapsulation == wire::Encapsulation::ethernet) {
-    traffic::refuse("--encapsulation",
-                    "ethernet leaves out IP, of either version; give the hosts "
-                    "addresses of IPv4, which the packets name");
-  }
   // Switches may still know the blocks of the run before under its numbers.
   plan_.first_job = first_job_.value_or(conditions.drawn | 1u);
   interpret_block_timeout(plan_);
   interpret_jobs(plan_);
-  const std::size_t headers =
-      sizeof(wire::CanaryHeader) + (plan_.encapsulation == wire::Encapsulation::udp
-                                        ? sizeof(wire::Ipv4Header) + sizeof(wire::UdpHeader)
-                                        : 0);
-  require_room(plan_, plan_.elements, headers + conditions.growth(), conditions.mtu);
+  const auto ip_headers = sizeof(wire::Ipv4Header) + sizeof(wire::UdpHeader) + conditions.growth();
+  const std::size_t headers = sizeof(wire::CanaryHeader) +
+                              (plan_.encapsulation == wire::Encapsulation::udp ? ip_headers : 0);
+  require_room(plan_, plan_.elements, headers, conditions.mtu);
   require_blocks("--blocks", conditions.mode, std::uint64_t{plan_.jobs} * plan_.window);
   spread_workers(plan_, conditions.stations);
 }

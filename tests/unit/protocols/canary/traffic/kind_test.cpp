@@ -3,6 +3,7 @@
 
 #include <map>
 #include <set>
+#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -58,6 +59,18 @@ TEST(CanaryKind, RefusesHandlers) {
   auto conditions = test::conditions_of(Mode::run);
   EXPECT_THROW(test::traffic_kind("canary", conditions, "--workers 3 --op handler:3"),
                CLI::ParseError);
+}
+
+TEST(CanaryKind, TranslatesNothingDirectlyOverEthernet) {
+  for (const bool udp : {true, false}) {
+    auto conditions = test::conditions_of(Mode::run);
+    conditions.stations[0].prefix = wire::EmbeddingPrefix{0x20010db800640000, 0};
+    const auto kind = test::traffic_kind(
+        "canary", conditions,
+        std::string("--workers 3 --encapsulation ") + (udp ? "udp" : "ethernet"));
+    const auto growth = kind->edge(traffic::Stations(conditions.stations)).growth();
+    EXPECT_EQ(growth, udp ? ipv6_longer_by : 0u);
+  }
 }
 
 TEST(CanaryKind, TellsASwitchThatIsFedWhereItsHostsAre) {
