@@ -19,8 +19,10 @@ struct [[gnu::packed]] Word {
   std::uint8_t health = whole;
 };
 
-// Queues are looked at so often in each interval of BFD.
-constexpr int looks_per_interval = 10;
+// How soon neighbours hear of a queue does not depend on how soon they are to notice our death.
+// While all queues are empty an idle core may sleep for longer: only the first news is later.
+constexpr Duration look_interval = std::chrono::milliseconds(1);
+constexpr Duration look_interval_idle = std::chrono::milliseconds(10);
 
 }  // namespace
 
@@ -236,16 +238,10 @@ void Liveness::set_cut_off(const CutOff& cut_off) {
   }
 }
 
-bool Liveness::looks_at_queues(Time now) {
-  if (watches_.empty() || now < look_at_) {
-    return false;
-  }
-  look_at_ = config_ ? now + config_->interval / looks_per_interval : never;
-  return true;
-}
-
-void Liveness::note_crowded(bool crowded) {
-  crowded_looks_ = crowded ? std::min(crowded_looks_ + 1, crowded_looks_min) : 0;
+void Liveness::note_queues(QueuesBehind queues, Time now) {
+  look_at_ = now + (queues == QueuesBehind::empty ? look_interval_idle : look_interval);
+  crowded_looks_ =
+      queues == QueuesBehind::crowded ? std::min(crowded_looks_ + 1, crowded_looks_min) : 0;
   for (auto& each : watches_) {
     each.session.set_crowded(is_crowded());
   }
@@ -260,7 +256,7 @@ void Liveness::hurry(PortIndex port) {
 }
 
 Time Liveness::deadline() const {
-  Time earliest = watches_.empty() ? never : look_at_;
+  Time earliest = next_look();
   for (const auto& each : watches_) {
     const auto end = each.leaving && each.gone_at == never ? Time{} : each.gone_at;
     earliest = std::min({earliest, each.session.deadline(), end});

@@ -15,6 +15,9 @@
 
 namespace tributary::switching {
 
+// The queues behind a switch are as full as the fullest of them.
+enum class QueuesBehind : std::uint8_t { empty, in_use, crowded };
+
 // Liveness knows which next hops of the static routes can be used, of both versions of IP. One core
 // keeps a BFD session with each. The other cores are told by table updates, at every change and
 // again with every packet that is sent, so that a lost update does not stay lost.
@@ -54,10 +57,11 @@ class Liveness {
     bool of(const wire::IpAddress& neighbour) const { return neighbour.is_v4() ? ipv4 : ipv6; }
   };
   void set_cut_off(const CutOff& cut_off);
-  // Says whether it is time to look if a queue behind us is filling up. Neighbours are told when it
-  // was so at several looks in a row: what is over by the time they hear of it leads them astray.
-  bool looks_at_queues(Time now);
-  void note_crowded(bool crowded);
+  // Says whether it is time to look how full the queues behind us are. Neighbours are told when one
+  // was filling up at several looks in a row: what is over by the time they hear of it leads them
+  // astray.
+  bool looks_at_queues(Time now) const { return next_look() <= now; }
+  void note_queues(QueuesBehind queues, Time now);
   // A link came up, so sessions on it need not wait.
   void hurry(PortIndex port);
 
@@ -82,6 +86,7 @@ class Liveness {
   Watch* find(const wire::BfdHeader& header, const wire::IpAddress& source, PortIndex interface);
   void watch(const Hop& hop);
   void serve(Watch& watch, Time now);
+  Time next_look() const { return config_ && !watches_.empty() ? look_at_ : never; }
   bool is_crowded() const { return crowded_looks_ == crowded_looks_min; }
   // Returns no value if the interface does not speak the hop's version of IP.
   std::optional<wire::IpAddress> own_address(const Hop& hop) const;

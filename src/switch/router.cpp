@@ -58,10 +58,15 @@ void Router::reconfigure(const SwitchConfig& config) {
   }
 }
 
-bool Router::is_crowded() const {
-  return std::any_of(only_ways_.begin(), only_ways_.end(), [this](PortIndex port) {
-    return outlet_.queues().filling(port).above_half();
-  });
+QueuesBehind Router::queues_behind() const {
+  auto fullest = QueuesBehind::empty;
+  for (const auto port : only_ways_) {
+    const auto filling = outlet_.queues().filling(port);
+    fullest = std::max(fullest, filling.above_half() ? QueuesBehind::crowded
+                                : filling.bytes > 0  ? QueuesBehind::in_use
+                                                     : QueuesBehind::empty);
+  }
+  return fullest;
 }
 
 void Router::receive(PacketPtr packet, const engine::Frame& frame, PortIndex interface,

@@ -110,8 +110,8 @@ class Router {
   // Learns what the result of a block told of the queues on its way.
   void learn(const engine::Answer& answer);
 
-  // Says whether some queue by which packets have to go is more than half full.
-  bool is_crowded() const;
+  // Says how full the queues are by which packets have to go.
+  QueuesBehind queues_behind() const;
 
   void set_port_up(PortIndex port, bool up) { routes_.set_interface_up(port, up); }
   // Next hops that died leave their groups, and return when they are alive again.

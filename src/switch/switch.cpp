@@ -54,7 +54,7 @@ class Switch::Impl : public FrameWays {
     advertiser6_.expire(now);
     announcer_.expire(now);
     if (liveness_.looks_at_queues(now)) {
-      liveness_.note_crowded(router_.is_crowded());
+      liveness_.note_queues(router_.queues_behind(), now);
     }
     liveness_.expire(now);
     finish(now);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "switch/liveness.h"
 
+#include <algorithm>
 #include <cstring>
 #include <optional>
 #include <set>
@@ -165,22 +166,62 @@ TEST_F(LivenessTest, TheNeighbourHearsThatAQueueFillsUp) {
   neighbour.run(2s);
   auto& to_host = bench.gauges[0];
   const auto capacity = to_host.capacity.load();
-  to_host.publish_bytes(capacity / 2 + 1);
-  neighbour.run(15ms);
-  EXPECT_FALSE(neighbour.session.neighbour_crowded()) << "that may be over soon";
   to_host.publish_bytes(capacity / 2);
-  neighbour.run(15ms);
+  neighbour.run(20ms);
   to_host.publish_bytes(capacity / 2 + 1);
-  neighbour.run(15ms);
+  neighbour.run(2ms);
+  to_host.publish_bytes(capacity / 2);
+  neighbour.run(1ms);
+  to_host.publish_bytes(capacity / 2 + 1);
+  neighbour.run(2ms);
   EXPECT_FALSE(neighbour.session.neighbour_crowded()) << "not three looks in a row";
-  neighbour.run(40ms);
+  neighbour.run(11ms);
   EXPECT_TRUE(neighbour.session.neighbour_crowded());
   to_host.publish_bytes(capacity / 2);
-  neighbour.run(25ms);
+  neighbour.run(11ms);
   EXPECT_FALSE(neighbour.session.neighbour_crowded());
   bench.gauges[2].publish_bytes(capacity);
   neighbour.run(200ms);
   EXPECT_FALSE(neighbour.session.neighbour_crowded()) << "there is another way";
+}
+
+TEST_F(LivenessTest, ALongIntervalDoesNotHoldBackWhatQueuesTell) {
+  SwitchBench slow(two_ways(forwarding::BfdConfig{1s, 3}));
+  Neighbour peer(slow);
+  peer.run(5s);
+  slow.gauges[0].publish_bytes(slow.gauges[0].capacity);
+  peer.run(25ms);
+  EXPECT_TRUE(peer.session.neighbour_crowded());
+  slow.gauges[0].publish_bytes(0);
+  peer.run(15ms);
+  EXPECT_FALSE(peer.session.neighbour_crowded());
+}
+
+TEST_F(LivenessTest, AQueueAroundTheThresholdCausesNoStorm) {
+  neighbour.run(2s);
+  const auto half = bench.gauges[0].capacity / 2;
+  const auto told_before = row().sent;
+  for (int i = 0; i < 200; ++i) {
+    bench.gauges[0].publish_bytes(half + 1);
+    neighbour.run(4ms);
+    bench.gauges[0].publish_bytes(half);
+    neighbour.run(1ms);
+  }
+  EXPECT_LE(row().sent - told_before, 101u) << "one in 10 ms at most";
+}
+
+TEST_F(LivenessTest, EmptyQueuesAreSeldomLookedAt) {
+  neighbour.run(2s);
+  const auto looks_in = [&](std::uint64_t waiting) {
+    bench.gauges[0].publish_bytes(waiting);
+    int looks = 0;
+    for (const auto end = bench.now + 100ms; bench.now < end; ++looks) {
+      bench.advance(std::max<Duration>(bench.device().deadline() - bench.now, 1ns));
+    }
+    return looks;
+  };
+  EXPECT_LE(looks_in(0), 20);
+  EXPECT_GE(looks_in(1), 90);
 }
 
 TEST_F(LivenessTest, WhoIsCrowdedStaysInUseForOrdinaryPackets) {
