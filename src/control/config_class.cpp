@@ -18,7 +18,6 @@ using forwarding::FlowControl;
 using forwarding::PortConfig;
 using forwarding::TrafficClass;
 
-constexpr std::size_t classes_max = 8;
 constexpr std::uint32_t weights_max = 1000;
 
 Parsed<Codepoint> parse_codepoint(std::string_view text) {
@@ -273,9 +272,11 @@ void check_classes(const SwitchDraft& draft, Diagnostics& diagnostics) {
   if (config.classes.empty()) {
     return;
   }
-  if (config.classes.size() > classes_max) {
-    diagnostics.error(position_of(*draft.classes[classes_max], "name"),
-                      "a switch has up to " + std::to_string(classes_max) + " traffic classes", {});
+  if (config.classes.size() > forwarding::traffic_classes_max) {
+    diagnostics.error(position_of(*draft.classes[forwarding::traffic_classes_max], "name"),
+                      "a switch has up to " + std::to_string(forwarding::traffic_classes_max) +
+                          " traffic classes",
+                      {});
   }
   check_names(draft, diagnostics);
   check_markings(draft, diagnostics);

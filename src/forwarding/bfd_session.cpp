@@ -15,7 +15,7 @@ using wire::BfdState;
 // A session that is not up sends no faster (RFC 5880, 6.8.3).
 constexpr Duration slow_interval = std::chrono::seconds(1);
 // Answers to polls, and news, go "as soon as practicable" (6.8.7), however long the interval is.
-constexpr Duration pause_max = std::chrono::milliseconds(10);
+constexpr Duration pause_max = std::chrono::milliseconds(2);
 
 Duration from_us(const wire::be32& us) {
   return std::chrono::microseconds(us.value());

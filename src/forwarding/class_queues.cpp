@@ -7,7 +7,6 @@
 
 #include "forwarding/codepoint.h"
 #include "forwarding/congestion_mark.h"
-#include "forwarding/occupancy.h"
 #include "forwarding/traffic_class.h"
 #include "wire/ethernet.h"
 
@@ -31,11 +30,12 @@ ClassCounters& ClassCounters::operator+=(const ClassCounters& other) {
 // Only what is then on its way has to find room, and it comes by a line, with the line's overhead.
 ClassQueues::ClassQueues(std::span<const TrafficClass> classes, std::uint32_t capacity_bytes,
                          FlowGate* gate)
-    : class_of_(class_by_marking(classes)), capacity_bytes_(capacity_bytes), gate_(gate) {
+    : class_of_(class_by_marking(classes)), gate_(gate) {
   for (const auto& one : classes) {
     auto& queue = queues_.emplace_back(Queue{one});
     queue.config.capacity_bytes = class_capacity(one, classes, capacity_bytes);
     queue.packets_max = std::max<std::uint64_t>(queue.config.capacity_bytes / buffer_bytes_min, 64);
+    queue.buffer_share = queue.config.capacity_bytes / queue.packets_max;
     queue.shaper.configure(queue.config.rate_bps);
     queue.per_byte = byte_cost / one.weight;
   }
@@ -217,16 +217,11 @@ void ClassQueues::inherit(const ClassQueues& other) {
   }
 }
 
-std::uint64_t ClassQueues::occupied_bytes() const {
-  std::uint64_t most = 0;
-  for (const auto& queue : queues_) {
-    const auto taken = std::max(
-        queue.bytes, queue.waiting.size() * queue.config.capacity_bytes / queue.packets_max);
-    most = std::max(most, queue.config.capacity_bytes == 0
-                              ? std::uint64_t{0}
-                              : taken * capacity_bytes_ / queue.config.capacity_bytes);
+void ClassQueues::publish(QueueGauge& gauge) const {
+  for (std::size_t place = 0; place < queues_.size(); ++place) {
+    const auto& queue = queues_[place];
+    gauge.publish_bytes(std::max(queue.bytes, queue.waiting.size() * queue.buffer_share), place);
   }
-  return most;
 }
 
 std::vector<ClassRow> ClassQueues::rows() const {

@@ -11,6 +11,7 @@
 #include "forwarding/codepoint.h"
 #include "forwarding/config.h"
 #include "forwarding/flow_gate.h"
+#include "forwarding/occupancy.h"
 #include "forwarding/shaper.h"
 #include "packet/clock.h"
 #include "packet/list.h"
@@ -88,14 +89,15 @@ class ClassQueues {
   void inherit(const ClassQueues& other);
 
   std::size_t packets() const { return packets_; }
-  // Returns as much of the port's capacity as the fullest class has taken of its part.
-  std::uint64_t occupied_bytes() const;
+  // Says how much of its part each class has taken.
+  void publish(QueueGauge& gauge) const;
   std::vector<ClassRow> rows() const;
 
  private:
   struct Queue {
     TrafficClass config;
-    std::uint64_t packets_max = 0;  // tiny frames must not take all buffers of the pool
+    std::uint64_t packets_max = 0;   // tiny frames must not take all buffers of the pool
+    std::uint64_t buffer_share = 0;  // of the capacity, what one buffer takes
     PacketList waiting{};
     std::uint64_t bytes = 0;
     Shaper shaper{};
@@ -136,7 +138,6 @@ class ClassQueues {
   std::vector<Queue> queues_;
   std::array<std::uint8_t, markings> class_of_{};
   std::size_t packets_ = 0;
-  std::uint32_t capacity_bytes_;
   Room lossless_;
   FlowGate* gate_;
 };

@@ -84,6 +84,8 @@ struct LearningConfig {
   std::optional<std::uint32_t> addresses_max{};
 };
 
+inline constexpr std::size_t traffic_classes_max = 8;
+
 // What leaves by the ports of a switch is divided into classes, each with a queue of its own in
 // each port.
 struct TrafficClass {

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "forwarding/codepoint.h"
-#include "forwarding/occupancy.h"
 #include "wire/ethernet.h"
 #include "wire/vlan.h"
 

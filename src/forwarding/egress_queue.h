@@ -14,6 +14,7 @@
 #include "forwarding/congestion_mark.h"
 #include "forwarding/flow_control.h"
 #include "forwarding/flow_gate.h"
+#include "forwarding/occupancy.h"
 #include "forwarding/shaper.h"
 #include "packet/clock.h"
 #include "packet/list.h"
@@ -93,11 +94,13 @@ class EgressQueue {
            (classes_ != nullptr ? classes_->packets() : 0);
   }
   std::uint64_t bytes() const { return bytes_; }
-  // Returns how much of the capacity is taken: a queue can also be full of small frames, by
-  // buffers. Where there are classes, this is that of the fullest one.
-  std::uint64_t occupied_bytes() const {
-    return classes_ != nullptr ? classes_->occupied_bytes()
-                               : std::max(bytes_, waiting_.size() * buffer_share_);
+  // Says how much of the capacity is taken: a queue can also be full of small frames, by buffers.
+  void publish(QueueGauge& gauge) const {
+    if (classes_ != nullptr) [[unlikely]] {
+      classes_->publish(gauge);
+    } else {
+      gauge.publish_bytes(std::max(bytes_, waiting_.size() * buffer_share_));
+    }
   }
   // There is a row for each traffic class, and none where there are no classes.
   std::vector<ClassRow> class_rows() const {

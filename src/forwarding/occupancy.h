@@ -9,6 +9,8 @@
 #include <span>
 #include <vector>
 
+#include "forwarding/codepoint.h"
+#include "forwarding/config.h"
 #include "packet/clock.h"
 #include "packet/packet.h"
 #include "wire/pause.h"
@@ -18,18 +20,39 @@ namespace tributary::forwarding {
 // A frame occupies a buffer of the pool however short it is, and so much of a queue's capacity.
 inline constexpr std::uint32_t buffer_bytes_min = 256;
 
-// A gauge says how full one egress queue is: it is written by the core that owns the queue, and
-// read by every core of the switch when it chooses an up-port. A reader may be behind by what the
-// owner did since; nothing but a choice depends on it. It has a cache line of its own, as owners
-// differ.
-struct alignas(64) QueueGauge {
-  std::atomic<std::uint64_t> bytes{0};
-  std::atomic<std::uint64_t> capacity{0};
-  std::atomic<std::uint64_t> rate_bps{0};  // of the line
+// A gauge says how full the egress queue of one port is, class by class; without traffic classes
+// all is of class 0. It is written by the core that owns the queue, and read by every core of the
+// switch when it chooses an up-port. A reader may be behind by what the owner did since; nothing
+// but a choice depends on it. It has cache lines of its own, as owners differ.
+class alignas(64) QueueGauge {
+ public:
+  void publish_bytes(std::uint64_t waiting, std::size_t traffic_class = 0) {
+    classes_[traffic_class].bytes.store(waiting, std::memory_order_relaxed);
+  }
+  void publish_capacity(std::uint64_t most, std::size_t traffic_class = 0) {
+    classes_[traffic_class].capacity.store(most, std::memory_order_relaxed);
+  }
+  void publish_rate(std::uint64_t bps, std::size_t traffic_class = 0) {
+    classes_[traffic_class].rate_bps.store(bps, std::memory_order_relaxed);
+  }
 
-  void publish_bytes(std::uint64_t waiting) { bytes.store(waiting, std::memory_order_relaxed); }
-  void publish_capacity(std::uint64_t most) { capacity.store(most, std::memory_order_relaxed); }
-  void publish_rate(std::uint64_t bps) { rate_bps.store(bps, std::memory_order_relaxed); }
+  std::uint64_t bytes(std::size_t traffic_class = 0) const {
+    return classes_[traffic_class].bytes.load(std::memory_order_relaxed);
+  }
+  std::uint64_t capacity(std::size_t traffic_class = 0) const {
+    return classes_[traffic_class].capacity.load(std::memory_order_relaxed);
+  }
+  std::uint64_t rate_bps(std::size_t traffic_class = 0) const {
+    return classes_[traffic_class].rate_bps.load(std::memory_order_relaxed);
+  }
+
+ private:
+  struct alignas(32) OfClass {
+    std::atomic<std::uint64_t> bytes{0};
+    std::atomic<std::uint64_t> capacity{0};
+    std::atomic<std::uint64_t> rate_bps{0};  // of the line, or of the class where that is less
+  };
+  std::array<OfClass, traffic_classes_max> classes_{};
 };
 
 // A queue is compared with others, which may be longer or shorter, on faster lines or on slower.
@@ -90,35 +113,48 @@ class Occupancy {
  public:
   // `gauges` are by port, and outlive this; ports without one seem empty.
   Occupancy(std::span<const QueueGauge> gauges, std::size_t ports)
-      : gauges_(gauges.first(std::min(gauges.size(), ports))), sent_(ports) {}
+      : gauges_(gauges.first(std::min(gauges.size(), ports))), ports_(ports), sent_(ports) {}
+
+  // Takes the traffic classes of the switch; there may be none. It is to be called between bursts.
+  void divide(std::span<const TrafficClass> classes);
+  std::size_t classes() const { return classes_; }
+  // Returns the class in whose queue a frame will wait, whichever port it leaves by.
+  std::size_t class_of(const Packet& frame) const {
+    return classes_ > 1 ? class_by_marking_[marking_of(frame)] : std::size_t{0};
+  }
 
   void begin_burst() { std::fill(sent_.begin(), sent_.end(), 0); }
-  void add(PortIndex port, std::uint32_t frame_bytes) {
-    sent_[port] += std::max(frame_bytes, buffer_bytes_min);
+  void add(PortIndex port, std::uint32_t frame_bytes, std::size_t traffic_class = 0) {
+    sent_[place(port, traffic_class)] += std::max(frame_bytes, buffer_bytes_min);
   }
 
   // `port` may be an interface that is no port (the bridge): its queues are not looked at.
-  std::uint64_t bytes(PortIndex port) const {
-    if (port >= sent_.size()) {
+  std::uint64_t bytes(PortIndex port, std::size_t traffic_class = 0) const {
+    if (port >= ports_) {
       return 0;
     }
-    const auto waiting =
-        port < gauges_.size() ? gauges_[port].bytes.load(std::memory_order_relaxed) : 0;
-    return waiting + sent_[port];
+    const auto waiting = port < gauges_.size() ? gauges_[port].bytes(traffic_class) : 0;
+    return waiting + sent_[place(port, traffic_class)];
   }
-  Filling filling(PortIndex port) const {
-    Filling filling{bytes(port)};
+  Filling filling(PortIndex port, std::size_t traffic_class = 0) const {
+    Filling filling{bytes(port, traffic_class)};
     if (port < gauges_.size()) {
-      filling.capacity = gauges_[port].capacity.load(std::memory_order_relaxed);
-      const auto rate_bps = gauges_[port].rate_bps.load(std::memory_order_relaxed);
-      filling.rate_kbps = std::max<std::uint64_t>(rate_bps / 1000, 1);
+      filling.capacity = gauges_[port].capacity(traffic_class);
+      filling.rate_kbps = std::max<std::uint64_t>(gauges_[port].rate_bps(traffic_class) / 1000, 1);
     }
     return filling;
   }
 
  private:
+  std::size_t place(PortIndex port, std::size_t traffic_class) const {
+    return traffic_class * ports_ + port;
+  }
+
   std::span<const QueueGauge> gauges_;
-  std::vector<std::uint64_t> sent_;  // by port
+  std::size_t ports_;
+  std::vector<std::uint64_t> sent_;  // by class, and then by port
+  std::size_t classes_ = 1;
+  std::array<std::uint8_t, markings> class_by_marking_{};
 };
 
 }  // namespace tributary::forwarding

@@ -61,7 +61,8 @@ std::size_t root_behind(const HopGroup& group, std::uint32_t hash, PortIndex por
 }
 
 Filling filling_of(const Choosing& choosing, std::size_t hop) {
-  auto filling = choosing.queues.filling(choosing.group.interfaces[hop]);
+  auto filling =
+      choosing.queues.filling(choosing.group.interfaces[hop], choosing.flow.traffic_class);
   filling.crowded_behind = choosing.flow.reduction && choosing.group.crowded[hop];
   return filling;
 }

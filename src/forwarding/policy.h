@@ -21,6 +21,7 @@ struct Flow {
   // any queue behind the next hop is in their way, while only one is in the way of ordinary
   // packets.
   bool reduction = false;
+  std::size_t traffic_class = 0;  // in whose queues the packet will wait
 };
 
 // A choice is made among the next hops of a group, at least one of which is up.

@@ -3,6 +3,7 @@
 
 #include "forwarding/codepoint.h"
 #include "forwarding/flow_plan.h"
+#include "forwarding/traffic_class.h"
 
 namespace tributary::forwarding {
 
@@ -13,7 +14,7 @@ Port::Port(const PortConfig& config, QueueGauge* gauge)
       gauge_(gauge),
       from_kernel_(config.from_kernel),
       trusts_tags_(config.trusts_tags) {
-  publish_queue(config);
+  publish_limits(config);
 }
 
 PacketList Port::with_markings(PacketList burst) {
@@ -125,7 +126,7 @@ void Port::reconfigure(const PortConfig& config) {
   impair_out_.configure(config.impair_out);
   queue_.configure(config.queue);
   trusts_tags_ = config.trusts_tags;
-  publish_queue(config);
+  publish_limits(config);
 }
 
 void Port::clear() {
@@ -135,10 +136,21 @@ void Port::clear() {
   publish_bytes();
 }
 
-void Port::publish_queue(const PortConfig& config) {
-  if (gauge_ != nullptr) {
-    gauge_->publish_capacity(config.queue.capacity_bytes);
-    gauge_->publish_rate(line_rate(config));
+void Port::publish_limits(const PortConfig& config) {
+  if (gauge_ == nullptr) {
+    return;
+  }
+  const auto line_bps = line_rate(config);
+  const auto capacity_bytes = config.queue.capacity_bytes;
+  const auto& classes = config.queue.classes;
+  if (classes.empty()) {
+    gauge_->publish_capacity(capacity_bytes);
+    gauge_->publish_rate(line_bps);
+  }
+  for (std::size_t place = 0; place < classes.size(); ++place) {
+    const auto& one = classes[place];
+    gauge_->publish_capacity(class_capacity(one, classes, capacity_bytes), place);
+    gauge_->publish_rate(one.rate_bps > 0 ? std::min(one.rate_bps, line_bps) : line_bps, place);
   }
 }
 

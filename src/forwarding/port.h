@@ -118,10 +118,10 @@ class Port {
   void tend_flow(Time now);
   void publish_bytes() {
     if (gauge_ != nullptr) {
-      gauge_->publish_bytes(queue_.occupied_bytes());
+      queue_.publish(*gauge_);
     }
   }
-  void publish_queue(const PortConfig& config);
+  void publish_limits(const PortConfig& config);
 
   Impairment impair_in_;
   Impairment impair_out_;

@@ -65,6 +65,9 @@ class Departures {
       outlet_.drop(std::move(packet), DropReason::truncated, account);
       return;
     }
+    if (departure.path) {
+      outlet_.note_reduction(*packet, now);
+    }
     const bool bridged = is_bridged(*packet, frame, now);
     // A group means whichever switch is next. What another switch has sent to a station's address
     // stays on the bridge: it has no TTL, and might go to and fro between the two for ever.

@@ -49,9 +49,10 @@ class HopChooser {
   // Returns a next hop of the group that can be chosen, of which there is one, for a packet of a
   // reduction (`of` is its path) or for another one (`of` is its IP header and what follows that).
   template <typename Group, typename... Of>
-  auto choose(Group& group, Time now, const Of&... of) {
-    return group.live.size() == 1 ? group.live.front()
-                                  : group.route.next_hops[place(group, now, of...)];
+  auto choose(Group& group, Time now, const Packet& packet, const Of&... of) {
+    return group.live.size() == 1
+               ? group.live.front()
+               : group.route.next_hops[place(group, now, queues_.class_of(packet), of...)];
   }
 
   // Says whether results tell anything that is of use: some blocks have a choice.
@@ -81,19 +82,22 @@ class HopChooser {
     return wire::IpAddress(ip.destination);
   }
 
-  std::size_t place(forwarding::HopGroup& group, Time now, const engine::Path& path) {
-    return place(group, now, group.policies.reduction, {level_(path.hash), path.block, true});
+  std::size_t place(forwarding::HopGroup& group, Time now, std::size_t traffic_class,
+                    const engine::Path& path) {
+    return place_by(group, now, group.policies.reduction,
+                    {level_(path.hash), path.block, true, traffic_class});
   }
   template <typename IpHeader>
-  std::size_t place(forwarding::HopGroup& group, Time now, const IpHeader& ip,
-                    const wire::Bytes& l4) {
+  std::size_t place(forwarding::HopGroup& group, Time now, std::size_t traffic_class,
+                    const IpHeader& ip, const wire::Bytes& l4) {
     using Spread = forwarding::PolicyRow::Spread;
     const auto policy = group.policies.ordinary;
     const bool by_destination = row_of(policy).spread == Spread::destination;
-    return place(group, now, policy, {by_destination ? ecmp_(destination_of(ip)) : ecmp_(ip, l4)});
+    const auto hash = by_destination ? ecmp_(destination_of(ip)) : ecmp_(ip, l4);
+    return place_by(group, now, policy, {hash, 0, false, traffic_class});
   }
-  std::size_t place(forwarding::HopGroup& group, Time now, forwarding::Policy policy,
-                    const forwarding::Flow& flow) {
+  std::size_t place_by(forwarding::HopGroup& group, Time now, forwarding::Policy policy,
+                       const forwarding::Flow& flow) {
     return row_of(policy).choose({group, flow, now, selection_, queues_, flowlets_});
   }
 

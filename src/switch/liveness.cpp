@@ -24,6 +24,11 @@ struct [[gnu::packed]] Word {
 constexpr Duration look_interval = std::chrono::milliseconds(1);
 constexpr Duration look_interval_idle = std::chrono::milliseconds(10);
 
+// A slow line shows soon that news of its queue will still be true when neighbours act on it.
+unsigned weight_of(QueuesBehind queues) {
+  return queues == QueuesBehind::crowded_for_long ? 3 : queues == QueuesBehind::crowded ? 1 : 0;
+}
+
 }  // namespace
 
 Liveness::Liveness(const Interfaces& interfaces, Neighbours& neighbours, Neighbours6& neighbours6,
@@ -240,8 +245,8 @@ void Liveness::set_cut_off(const CutOff& cut_off) {
 
 void Liveness::note_queues(QueuesBehind queues, Time now) {
   look_at_ = now + (queues == QueuesBehind::empty ? look_interval_idle : look_interval);
-  crowded_looks_ =
-      queues == QueuesBehind::crowded ? std::min(crowded_looks_ + 1, crowded_looks_min) : 0;
+  const auto weight = weight_of(queues);
+  crowded_looks_ = weight == 0 ? 0 : std::min(crowded_looks_ + weight, crowded_looks_min);
   for (auto& each : watches_) {
     each.session.set_crowded(is_crowded());
   }

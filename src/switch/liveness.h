@@ -16,7 +16,12 @@
 namespace tributary::switching {
 
 // The queues behind a switch are as full as the fullest of them.
-enum class QueuesBehind : std::uint8_t { empty, in_use, crowded };
+enum class QueuesBehind : std::uint8_t {
+  empty,
+  in_use,
+  crowded,           // one is above half
+  crowded_for_long,  // and its line takes a while to empty it
+};
 
 // Liveness knows which next hops of the static routes can be used, of both versions of IP. One core
 // keeps a BFD session with each. The other cores are told by table updates, at every change and
@@ -71,7 +76,7 @@ class Liveness {
   // A session that ends says so for this long: three packets at the pace of one that is not up.
   static constexpr Duration admin_down_time = std::chrono::seconds(3);
 
-  static constexpr unsigned crowded_looks_min = 3;
+  static constexpr unsigned crowded_looks_min = 10;
 
   using Hop = forwarding::NextHopBy<wire::IpAddress>;
   struct Watch {
@@ -109,7 +114,7 @@ class Liveness {
   std::vector<Watch> watches_;
   std::vector<forwarding::UnhealthyNeighbour> unhealthy_;
   CutOff cut_off_;
-  unsigned crowded_looks_ = 0;  // so many looks in a row found a queue filling up
+  unsigned crowded_looks_ = 0;  // so many looks in a row, by weight, found a queue filling up
   bool changed_ = false;
   Time look_at_{};
 };

@@ -5,6 +5,12 @@
 
 namespace tributary::switching {
 
+// Without an engine nobody tells reductions from other packets, and any class may be theirs.
+void Outlet::reconfigure(const SwitchConfig& config) {
+  queues_.divide(config.classes);
+  reduction_classes_.reset(queues_.classes() == 1 || config.protocols.empty());
+}
+
 PacketPtr Outlet::originate() {
   ++ledger_.originated;
   auto packet = pool_.allocate();

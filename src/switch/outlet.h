@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "forwarding/occupancy.h"
+#include "forwarding/reduction_classes.h"
 #include "packet/fate.h"
 #include "packet/pool.h"
 #include "switch/interfaces.h"
@@ -39,6 +40,15 @@ class Outlet {
   }
   Output& out() { return *out_; }
   const forwarding::Occupancy& queues() const { return queues_; }
+  const forwarding::ReductionClasses& reduction_classes() const { return reduction_classes_; }
+  // A packet of a reduction, which a policy for reductions may choose a next hop for, is sent on.
+  void note_reduction(const Packet& packet, Time now) {
+    if (queues_.classes() > 1) {
+      reduction_classes_.note(queues_.class_of(packet), now);
+    }
+  }
+  // Takes the traffic classes of the switch.
+  void reconfigure(const SwitchConfig& config);
   Ledger& ledger() { return ledger_; }
   const Ledger& ledger() const { return ledger_; }
   // Counts by port the received packets that came in by it and were dropped. Engines count theirs
@@ -60,7 +70,7 @@ class Outlet {
     }
     ++(account == Account::received ? ledger_.forwarded : ledger_.sent);
     packet->egress = port;
-    queues_.add(port, packet->frame_bytes());
+    queues_.add(port, packet->frame_bytes(), queues_.class_of(*packet));
     out_->departures.push(port, std::move(packet));
   }
   void drop(PacketPtr packet, DropReason reason, Account account);
@@ -83,6 +93,7 @@ class Outlet {
   PacketPool& pool_;
   Output* out_ = nullptr;
   forwarding::Occupancy queues_;
+  forwarding::ReductionClasses reduction_classes_;
   Ledger ledger_;
   std::vector<std::uint64_t> dropped_from_;
   bool publishes_;

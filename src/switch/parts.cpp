@@ -34,6 +34,7 @@ Parts::Parts(const SwitchConfig& config, CoreShare share, PacketPool& pool,
       aggregation_(config, interfaces_, pool, share.cores),
       departures_(interfaces_, embedding_, bridge_, router_, router6_, outlet_),
       announcer_(interfaces_, bridge_, neighbours_, neighbours6_, share) {
+  outlet_.reconfigure(config);
   liveness_.reconfigure(config.bfd);
   follow_liveness();
 }
@@ -109,6 +110,7 @@ void Parts::set_port_up(PortIndex port, bool up) {
 void Parts::reconfigure(const SwitchConfig& config) {
   interfaces_.reconfigure(config);
   embedding_ = Embedding(config);
+  outlet_.reconfigure(config);
   bridge_.reconfigure(config);
   neighbours_.reconfigure(config);
   router_.reconfigure(config);

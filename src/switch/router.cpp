@@ -26,6 +26,15 @@ bool is_martian(const wire::Ipv4Header& ip) {
          (ip.destination.value() >> 24) == 0;
 }
 
+QueuesBehind state_of(const forwarding::Filling& queue) {
+  constexpr std::uint64_t long_ms = 10;
+  if (!queue.above_half()) {
+    return queue.bytes > 0 ? QueuesBehind::in_use : QueuesBehind::empty;
+  }
+  return queue.bytes * 8 < long_ms * queue.rate_kbps ? QueuesBehind::crowded
+                                                     : QueuesBehind::crowded_for_long;
+}
+
 wire::Bytes l4_of(const engine::Frame& frame) {
   const auto* start = reinterpret_cast<const std::byte*>(frame.ipv4) + frame.ipv4->header_bytes();
   return {start, frame.ipv4->total_length.value() - frame.ipv4->header_bytes()};
@@ -59,12 +68,15 @@ void Router::reconfigure(const SwitchConfig& config) {
 }
 
 QueuesBehind Router::queues_behind() const {
+  const auto& queues = outlet_.queues();
   auto fullest = QueuesBehind::empty;
-  for (const auto port : only_ways_) {
-    const auto filling = outlet_.queues().filling(port);
-    fullest = std::max(fullest, filling.above_half() ? QueuesBehind::crowded
-                                : filling.bytes > 0  ? QueuesBehind::in_use
-                                                     : QueuesBehind::empty);
+  for (std::size_t one = 0; one < queues.classes(); ++one) {
+    if (!outlet_.reduction_classes().has(one)) {
+      continue;
+    }
+    for (const auto port : only_ways_) {
+      fullest = std::max(fullest, state_of(queues.filling(port, one)));
+    }
   }
   return fullest;
 }
@@ -137,8 +149,8 @@ void Router::forward_by(const forwarding::Way& way, PacketPtr&& packet, const en
     return;
   }
   const auto hop = way.live == 1 ? way.hop
-                   : path        ? chooser_.choose(*routes_.group_of(way), now, *path)
-                                 : chooser_.choose(*routes_.group_of(way), now, ip, l4_of(frame));
+                   : path        ? chooser_.choose(*routes_.group_of(way), now, *packet, *path)
+                          : chooser_.choose(*routes_.group_of(way), now, *packet, ip, l4_of(frame));
   // There is no fragmentation; the sender is told so even without "don't fragment".
   if (const auto mtu = interfaces_.mtu(hop.interface); ip.total_length.value() > mtu) {
     reject(std::move(packet), frame, DropReason::fragmentation_needed,
@@ -178,7 +190,7 @@ void Router::forward_raw(PacketPtr packet, const engine::Path& path, Account acc
   auto* group = routes_.find(destination);
   auto reason = DropReason::no_route;
   if (group != nullptr && !group->live.empty()) {
-    const auto hop = chooser_.choose(*group, now, path);
+    const auto hop = chooser_.choose(*group, now, *packet, path);
     if (account == Account::received && comes_from(*packet, hop, now)) {  // it would go for ever
       return outlet_.drop(std::move(packet), DropReason::ttl_exceeded, account);
     }

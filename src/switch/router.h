@@ -110,7 +110,7 @@ class Router {
   // Learns what the result of a block told of the queues on its way.
   void learn(const engine::Answer& answer);
 
-  // Says how full the queues are by which packets have to go.
+  // Says how full the queues are by which packets of reductions have to go.
   QueuesBehind queues_behind() const;
 
   void set_port_up(PortIndex port, bool up) { routes_.set_interface_up(port, up); }

@@ -154,7 +154,7 @@ void Router6::forward_raw(PacketPtr packet, const IpAddress& destination, const 
   if (group->live.empty()) {
     return drop(DropReason::next_hops_down);
   }
-  const auto hop = chooser_.choose(*group, now, path);
+  const auto hop = chooser_.choose(*group, now, *packet, path);
   const bool has_router = !hop.via.is_unspecified();
   if (has_router && account == Account::received &&
       hop.interface == interfaces_.interface_of(*packet) &&
@@ -276,8 +276,9 @@ void Router6::forward(PacketPtr packet, const Datagram6& datagram, const Steerin
     return reject(std::move(packet), datagram, DropReason::next_hops_down, icmp6_error::no_route,
                   account, now);
   }
-  const auto hop = steering.path ? chooser_.choose(*group, now, *steering.path)
-                                 : chooser_.choose(*group, now, *datagram.ip, datagram.payload);
+  const auto hop = steering.path
+                       ? chooser_.choose(*group, now, *packet, *steering.path)
+                       : chooser_.choose(*group, now, *packet, *datagram.ip, datagram.payload);
   if (const auto mtu = interfaces_.mtu(hop.interface); datagram.bytes() > mtu) {
     return reject(std::move(packet), datagram, DropReason::packet_too_big,
                   icmp6_error::packet_too_big(mtu), account, now);

@@ -84,7 +84,7 @@ TEST_F(HomePortTest, WhatTheDeviceDoesNotTakeGoesFirstLater) {
   port.depart(frames(2 * burst), now_);
   expect_sent_in_order(10);
   EXPECT_EQ(port.port().queue_packets(), burst) << "the device was not asked again";
-  EXPECT_EQ(gauge_.bytes, burst * 1000u);
+  EXPECT_EQ(gauge_.bytes(), burst * 1000u);
   EXPECT_TRUE(port.due(now_));
   port.depart(frames(1), now_);
   expect_sent_in_order(10);
@@ -95,7 +95,7 @@ TEST_F(HomePortTest, WhatTheDeviceDoesNotTakeGoesFirstLater) {
   }
   expect_sent_in_order(2 * burst + 1);
   EXPECT_EQ(port.port().counters().tx_packets, 2 * burst + 1);
-  EXPECT_EQ(gauge_.bytes, 0u);
+  EXPECT_EQ(gauge_.bytes(), 0u);
 }
 
 TEST_F(HomePortTest, ACountOfWhatWasSentNeverFalls) {

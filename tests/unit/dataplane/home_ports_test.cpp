@@ -84,9 +84,9 @@ TEST_F(HomePortsTest, TheFirstQueueAloneWritesTheGauge) {
   auto first = of_core(0);
   auto second = of_core(1);
   second.find(host)->depart(PacketList(frame()), now);
-  EXPECT_EQ(gauges[0][0].bytes, 0u);
+  EXPECT_EQ(gauges[0][0].bytes(), 0u);
   first.find(host)->depart(PacketList(frame()), now);
-  EXPECT_EQ(gauges[0][0].bytes, 1000u);
+  EXPECT_EQ(gauges[0][0].bytes(), 1000u);
 }
 
 TEST_F(HomePortsTest, AShapedPortIsSentForByOneCore) {

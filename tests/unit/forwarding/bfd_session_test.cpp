@@ -347,6 +347,19 @@ TEST(BfdSession, ALongIntervalDoesNotHoldBackAnswersAndNews) {
   EXPECT_TRUE(packets[0].has(BfdHeader::final));
 }
 
+TEST(BfdSession, NewsThatChangesAllTheTimeIsToldOnceInTwoMilliseconds) {
+  auto session = in_state(U);
+  sent(session, start);
+  std::size_t told = 0;
+  for (int i = 0; i < 1000; ++i) {
+    const auto now = start + i * 100us;
+    session.set_crowded(i % 2 == 0);
+    told += sent(session, now).size();
+  }
+  EXPECT_LE(told, 51u);
+  EXPECT_GE(told, 45u);
+}
+
 TEST(BfdSession, PollsWhenItComesUpUntilItIsAnswered) {
   auto session = in_state(U);
   auto packets = sent(session, start);

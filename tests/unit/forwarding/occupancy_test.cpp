@@ -36,6 +36,23 @@ TEST(Occupancy, AShortFrameTakesABuffer) {
   EXPECT_EQ(queues.bytes(0), buffer_bytes_min);
 }
 
+TEST(Occupancy, EachClassHasAQueueOfItsOwn) {
+  std::vector<QueueGauge> gauges(2);
+  gauges[1].publish_capacity(4000, 0);
+  gauges[1].publish_capacity(2000, 1);
+  gauges[1].publish_bytes(3000, 0);
+  Occupancy queues(gauges, 2);
+  queues.divide(std::vector<TrafficClass>{{"rest", {}}, {"sums", {{32}}}});
+  queues.add(1, 1000, 1);
+  EXPECT_TRUE(queues.filling(1, 0).above_half());
+  EXPECT_FALSE(queues.filling(1, 1).above_half());
+  queues.add(1, 300, 1);
+  EXPECT_TRUE(queues.filling(1, 1).above_half());
+  EXPECT_EQ(queues.bytes(0, 1), 0u) << "of the other port";
+  queues.begin_burst();
+  EXPECT_EQ(queues.bytes(1, 1), 0u);
+}
+
 TEST(Occupancy, TheBridgeSeemsEmpty) {
   std::vector<QueueGauge> gauges(1);
   const Occupancy queues(gauges, 1);

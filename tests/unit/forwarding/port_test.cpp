@@ -97,7 +97,7 @@ TEST_F(PassTest, AnIdlePortCountsWhatPassesAsSent) {
   EXPECT_EQ(pass(port, 3, 0), 0u) << "the device has no room";
   EXPECT_EQ(pass(port, 0), 0u);
   EXPECT_EQ(port.deadline(), never);
-  EXPECT_EQ(gauge.bytes, 0u);
+  EXPECT_EQ(gauge.bytes(), 0u);
   EXPECT_EQ(port.counters().tx_offered, 33u);
   EXPECT_EQ(port.counters().tx_packets, 33u);
   EXPECT_EQ(port.counters().tx_bytes, 33 * 142u);

@@ -39,11 +39,13 @@ inline switching::SwitchConfig leaf_of_four(forwarding::Policies policies, std::
 
 // One of two hosts leads, so that the other's contribution is the sum and leaves at once. It works
 // once per block and switch.
-inline PacketPtr block_of(SwitchBench& bench, std::uint32_t block, std::uint16_t hosts = 2) {
+inline PacketPtr block_of(SwitchBench& bench, std::uint32_t block, std::uint16_t hosts = 2,
+                          std::uint8_t tos = 0) {
   CanarySpec spec;
   spec.id = block;
   spec.hosts = hosts;
   spec.rank = 1;
+  spec.tos = tos;
   spec.destination = far;
   spec.child_address = below;
   spec.source_mac = mac(0);

@@ -119,9 +119,9 @@ TEST_F(Liveness6Test, ComesUpBesideSessionsOfIpv4) {
 
 TEST_F(Liveness6Test, TheNeighbourHearsThatAQueueFillsUp) {
   neighbour.run(2s);
-  const auto capacity = bench.gauges[0].capacity.load();
+  const auto capacity = bench.gauges[0].capacity();
   bench.gauges[0].publish_bytes(capacity / 2 + 1);
-  neighbour.run(25ms);
+  neighbour.run(20ms);
   EXPECT_TRUE(neighbour.session.neighbour_crowded());
   bench.gauges[0].publish_bytes(0);
   bench.gauges[1].publish_bytes(capacity);

@@ -80,7 +80,7 @@ TEST(Roots, LinesOfDifferentSpeedsGetBlocksByTheirRates) {
 
 TEST(Roots, AMarkCountsAgainstTheRootThatTheBlockWentTo) {
   SwitchBench bench(leaf_of_four({Policy::ecmp, Policy::adaptive}));
-  bench.gauges[first_up].publish_bytes(bench.gauges[first_up].capacity);
+  bench.gauges[first_up].publish_bytes(bench.gauges[first_up].capacity());
   constexpr PortIndex refuge = first_up + 1;
   bench.gauges[last_up].publish_bytes(1);
   bench.gauges[last_up - 1].publish_bytes(1);

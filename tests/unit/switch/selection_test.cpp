@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tests up-port selection in a whole switch, with queues that the tests fill by hand.
+#include <algorithm>
 #include <array>
 #include <set>
 #include <utility>
@@ -76,6 +77,46 @@ TEST(Selection, AdaptiveEvadesAFullQueueForReductions) {
   EXPECT_EQ(defaults.size(), 4u);
 }
 
+// The classes of a switch: what takes the rest, and that of reductions whose codepoint is 32.
+switching::SwitchConfig with_classes(switching::SwitchConfig config) {
+  config.classes = {{.name = "rest", .codepoints = {}}, {.name = "sums", .codepoints = {{32}}}};
+  return config;
+}
+constexpr std::size_t rest = 0;
+constexpr std::size_t sums = 1;
+constexpr std::uint8_t tos_of_sums = 32 << 2;
+
+TEST(Selection, AdaptiveLooksAtTheClassInWhichAPacketWillWait) {
+  const auto config = with_classes(leaf_of_four({Policy::adaptive, Policy::adaptive}));
+  SwitchBench bench(config);
+  for (auto& gauge : bench.gauges) {
+    gauge.publish_capacity(more_than_half, rest);
+    gauge.publish_capacity(more_than_half, sums);
+  }
+  // A block that a switch with empty queues sends by the first up-port; each works once.
+  std::uint32_t block = 0;
+  const auto way = [&](std::uint8_t tos) {
+    while (default_of(++block) != first_up) {
+    }
+    return bench.send(0, block_of(bench, block, 2, tos)).at(0)->egress;
+  };
+  auto& usual = bench.gauges[first_up];
+  usual.publish_bytes(more_than_half, rest);
+  EXPECT_EQ(way(tos_of_sums), first_up) << "where TCP waits is not in its way";
+  EXPECT_NE(way(0), first_up);
+  usual.publish_bytes(0, rest);
+  usual.publish_bytes(more_than_half, sums);
+  EXPECT_NE(way(tos_of_sums), first_up);
+  EXPECT_EQ(way(0), first_up);
+
+  usual.publish_bytes(0, sums);
+  const auto port = ordinary(bench);
+  bench.gauges[port].publish_bytes(more_than_half, sums);
+  EXPECT_EQ(ordinary(bench), port);
+  bench.gauges[port].publish_bytes(more_than_half, rest);
+  EXPECT_NE(ordinary(bench), port);
+}
+
 TEST(Selection, UnlessConfiguredReductionsEvadeAFullQueueAndOrdinaryTrafficDoesNot) {
   SwitchBench bench(leaf_of_four({}));
   const auto usual = ordinary(bench);
@@ -105,6 +146,35 @@ TEST(Selection, ABurstCountsWhatItSendsItself) {
   for (auto port = first_up; port <= last_up; ++port) {
     EXPECT_EQ(hits.at(port), port == usual ? 0u : 10u) << port;
   }
+}
+
+TEST(Selection, WhatABurstSendsFillsTheQueueOfItsClass) {
+  const auto all_by_one_port = [](std::uint8_t tos) {
+    SwitchBench bench(with_classes(leaf_of_four({Policy::ecmp, Policy::adaptive})));
+    for (auto& gauge : bench.gauges) {
+      gauge.publish_capacity(4000, rest);
+      gauge.publish_capacity(4000, sums);
+    }
+    const auto usual = ordinary(bench);
+    std::uint32_t block = 0;
+    while (default_of(block) != usual) {
+      ++block;
+    }
+    PacketList burst;
+    const auto push = [&burst](PacketPtr packet) {
+      packet->ingress = 0;
+      burst.push(std::move(packet));
+    };
+    for (int i = 0; i < 3; ++i) {
+      push(make_udp(bench.pool, {mac(0), mac(0, 0xee), below, far}, 5, 6, 1000));
+    }
+    push(block_of(bench, block, 2, tos));
+    const auto sent = bench.send_burst(std::move(burst));
+    return std::all_of(sent.begin(), sent.end(),
+                       [&](const PacketPtr& packet) { return packet->egress == usual; });
+  };
+  EXPECT_TRUE(all_by_one_port(tos_of_sums));
+  EXPECT_FALSE(all_by_one_port(0));
 }
 
 // Both go to the queues only after the round.
@@ -262,25 +332,25 @@ TEST(Selection, APortPublishesWhatItsQueueHolds) {
   config.queue.capacity_bytes = 5000;
   forwarding::QueueGauge gauge;
   forwarding::Port port(config, &gauge);
-  EXPECT_EQ(gauge.capacity, 5000u);
-  EXPECT_EQ(gauge.rate_bps, 8'000'000u);
+  EXPECT_EQ(gauge.capacity(), 5000u);
+  EXPECT_EQ(gauge.rate_bps(), 8'000'000u);
   const Time now{1s};
   for (int i = 0; i < 3; ++i) {
     port.enqueue(make_frame(pool, mac(1), mac(2), 0x0800, 1000), now);
   }
-  EXPECT_EQ(gauge.bytes, port.queue_bytes());
-  EXPECT_EQ(gauge.bytes, 3 * 1014u);
+  EXPECT_EQ(gauge.bytes(), port.queue_bytes());
+  EXPECT_EQ(gauge.bytes(), 3 * 1014u);
   PacketList out;
   port.dequeue(now + 2ms, out, 1);
-  EXPECT_EQ(gauge.bytes, 2 * 1014u);
+  EXPECT_EQ(gauge.bytes(), 2 * 1014u);
   config.queue.capacity_bytes = 9000;
   config.queue.rate_bps = 0;
   config.line_bps = 40'000'000;
   port.reconfigure(config);
-  EXPECT_EQ(gauge.capacity, 9000u);
-  EXPECT_EQ(gauge.rate_bps, 40'000'000u) << "of the device, where nothing shapes";
+  EXPECT_EQ(gauge.capacity(), 9000u);
+  EXPECT_EQ(gauge.rate_bps(), 40'000'000u) << "of the device, where nothing shapes";
   port.clear();
-  EXPECT_EQ(gauge.bytes, 0u);
+  EXPECT_EQ(gauge.bytes(), 0u);
 }
 
 TEST(Selection, APortWithoutALinkPublishesAnEmptyQueue) {
@@ -288,9 +358,9 @@ TEST(Selection, APortWithoutALinkPublishesAnEmptyQueue) {
   forwarding::QueueGauge gauge;
   forwarding::Port port({}, &gauge);
   port.enqueue(make_frame(pool, mac(1), mac(2), 0x0800, 1000), Time{1s});
-  EXPECT_GT(gauge.bytes, 0u);
+  EXPECT_GT(gauge.bytes(), 0u);
   port.set_up(false);
-  EXPECT_EQ(gauge.bytes, 0u);
+  EXPECT_EQ(gauge.bytes(), 0u);
 }
 
 // A queue of small frames runs out of buffers long before it reaches its limit of bytes.
