@@ -11,6 +11,10 @@ void Outlet::reconfigure(const SwitchConfig& config) {
   reduction_classes_.reset(queues_.classes() == 1 || config.protocols.empty());
 }
 
+void Outlet::add_by_class(const Packet& packet, PortIndex port) {
+  queues_.add(port, packet.frame_bytes(), queues_.class_of(packet));
+}
+
 PacketPtr Outlet::originate() {
   ++ledger_.originated;
   auto packet = pool_.allocate();
