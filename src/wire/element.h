@@ -61,10 +61,12 @@ inline constexpr std::size_t element_bytes_max = 16;
 inline constexpr unsigned handler_operator_first = 64;
 inline constexpr unsigned handlers_max = 64;
 
+// It is not local to the function, where g++ copies it to the stack at each use.
+inline constexpr std::uint8_t bytes_of_types[element_type_count] = {4, 8, 2, 2,  1, 2,  4, 8, 1,
+                                                                    1, 1, 8, 16, 8, 16, 4, 8, 16};
+
 constexpr std::size_t element_bytes(ElementType type) {
-  constexpr std::uint8_t bytes[element_type_count] = {4, 8, 2, 2,  1, 2,  4, 8, 1,
-                                                      1, 1, 8, 16, 8, 16, 4, 8, 16};
-  return bytes[static_cast<std::size_t>(type)];
+  return bytes_of_types[static_cast<std::size_t>(type)];
 }
 
 constexpr bool is_integer(ElementType type) {
