@@ -95,6 +95,7 @@ class SwitchStorm : StormFrames {
     config.fdb_ageing = std::chrono::seconds(4);
     config.arp_timeout = std::chrono::seconds(4);
     config.arp_capacity = 8;
+    config.table_seed = 1;  // the same bytes have the same effects
     config.ports.resize(ports);
     for (PortIndex i = 0; i < ports; ++i) {
       config.ports[i].name = std::string(1, static_cast<char>('a' + i));
