@@ -27,7 +27,8 @@ constexpr PortIndex parent = 3;
 
 const engine::SwitchIdentity self{42, wire::Ipv4Address{10, 0, 255, 1}, {}, 4};
 
-// A root, a leaf, a leaf of a job that does without one worker, and a root that does.
+// A root, a leaf, and a root and a leaf of jobs that do without one worker. The leaf's mask has a
+// word of which only a part stands for ranks.
 panama::TreeConfig tree_of(std::uint8_t number) {
   panama::TreeConfig tree;
   tree.job = number;
@@ -35,7 +36,7 @@ panama::TreeConfig tree_of(std::uint8_t number) {
   tree.children = {0, 1, 2};
   const bool is_root = number % 2 == 0;
   tree.workers_below = 4;
-  tree.workers = is_root ? 4 : 8;
+  tree.workers = is_root ? 4 : 100;
   tree.quorum = static_cast<std::uint16_t>(tree.workers - (number / 2) % 2);
   if (!is_root) {
     tree.parent = parent;
@@ -52,6 +53,17 @@ panama::PanamaConfig config_of(std::uint8_t chosen) {
     }
   }
   return config;
+}
+
+// Writes ranks next to each other into the mask, so that those of two ports are the same now and
+// then. Those of a leaf are at the end of a word and the beginning of the next.
+void set_ranks(test::PanamaSpec& spec, const panama::TreeConfig& tree) {
+  spec.present_beyond.resize(1);
+  const auto first = spec.ingress + (tree.parent ? 62u : 0u);
+  for (auto rank = first; rank < first + spec.contributions; ++rank) {
+    auto& word = rank < 64 ? spec.present : spec.present_beyond[0];
+    word |= std::uint64_t{1} << rank % 64;
+  }
 }
 
 class Session {
@@ -111,10 +123,9 @@ class Session {
     spec.rank = (what & 0x80) != 0 ? wire::PanamaHeader::no_rank : spec.ingress;
     spec.type = (shape & 1) != 0 ? wire::ElementType::bf16 : wire::ElementType::i32;
     spec.fingerprint = spec.ingress + ((shape >> 1) & 1u);
-    // Ranks next to each other, so that those of two ports are the same now and then.
-    const auto ranks = (std::uint64_t{1} << spec.contributions) - 1;
-    const bool has_mask = tree.is_partial() && kind != wire::PanamaKind::inquiry;
-    spec.present = has_mask ? ranks << spec.ingress : 0;
+    if (tree.is_partial() && kind != wire::PanamaKind::inquiry) {
+      set_ranks(spec, tree);
+    }
     spec.wnd_cap = (shape & 4) != 0 ? 3 : wire::PanamaHeader::wnd_cap_none;
     spec.tos |= (shape & 8) != 0 ? wire::ecn::ce : 0;
     const std::vector<std::byte> payload((shape >> 4) * wire::element_bytes(spec.type));
