@@ -554,7 +554,7 @@ TEST_F(LosslessClassTest, HasRoomThatNobodyElseTakes) {
   EXPECT_EQ(queue_.class_rows()[1].bytes, 200'000u);
   EXPECT_EQ(queue_.class_rows()[0].bytes, others / 1000 * 1000);
   const auto dropped = queue_.tail_dropped();
-  const auto& limits = plan().ports[guarded];
+  const auto limits = plan().ports[guarded];
   put(roce, static_cast<int>((limits.class_xoff + limits.headroom) / 1000));
   EXPECT_EQ(queue_.tail_dropped(), dropped);
   put(roce, 300);
