@@ -2,6 +2,8 @@
 #include "forwarding/codepoint.h"
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
 
 #include <gtest/gtest.h>
@@ -119,7 +121,8 @@ TEST_F(MarkingOf, StaysWhenTheTagIsTakenOffAndInCopies) {
   EXPECT_EQ(priority_of(*pool_.clone(*packet)), 3);
   auto& body = *packet.release();
   pool_.share(body, 1);
-  EXPECT_EQ(priority_of(*pool_.allocate_in_front_of(body, {})), 3);
+  const std::array<std::byte, sizeof(wire::EthernetHeader)> head{};
+  EXPECT_EQ(priority_of(*pool_.allocate_in_front_of(body, head)), 3);
   EXPECT_EQ(pool_.allocate()->marking, 0) << "of the same memory, for another frame";
 }
 
