@@ -81,7 +81,7 @@ class PanamaCarrier final : public MachineCarrier<PanamaCollectives> {
   }
   std::size_t packets_max() const override { return Chunks::count_max; }
   Result<std::vector<PartialResult>> partial_results() override {
-    return with_machine([](const auto& panama) { return panama.partial_results(); });
+    return with_machine([](const auto& machine) { return machine.partial_results(); });
   }
 
  private:
