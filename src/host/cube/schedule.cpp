@@ -15,11 +15,11 @@ constexpr std::size_t worthwhile_bytes = 16384;
 
 }  // namespace
 
-void CubeSchedule::Stream::add(Piece piece) {
-  if (piece.bytes != 0) {
-    piece.start = total;
-    total += piece.bytes;
-    pieces.push_back(piece);
+void CubeSchedule::Stream::add(Piece next) {
+  if (next.bytes != 0) {
+    next.start = total;
+    total += next.bytes;
+    pieces.push_back(next);
   }
 }
 

@@ -68,7 +68,7 @@ class CubeSchedule {
     std::uint64_t moved = 0;
     std::uint64_t total = 0;
 
-    void add(Piece piece);
+    void add(Piece next);
     void move(std::size_t bytes);
     bool done() const { return moved == total; }
     wire::MutableBytes rest() const;
