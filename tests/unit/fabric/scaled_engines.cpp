@@ -10,6 +10,7 @@
 #include "protocols/flare/wire.h"
 #include "protocols/netreduce/engine/config.h"
 #include "protocols/netreduce/host/collectives.h"
+#include "protocols/panama/engine/config.h"
 #include "protocols/panama/host/collectives.h"
 #include "protocols/panama/wire.h"
 #include "support/aggregation_tree.h"
