@@ -78,9 +78,9 @@ class Neighbour6 : public BfdNeighbour {
 
 class Liveness6Test : public testing::Test {
  protected:
-  forwarding::BfdRow row(const wire::IpAddress& neighbour = there6) {
+  forwarding::BfdRow row(const wire::IpAddress& address = there6) {
     for (const auto& each : bench.device().bfd()) {
-      if (each.neighbour == neighbour) {
+      if (each.neighbour == address) {
         return each;
       }
     }
