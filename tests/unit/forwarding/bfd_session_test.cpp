@@ -4,9 +4,7 @@
 #include <deque>
 #include <tuple>
 
-#include <gtest/gtest.h>
-
-#include "unit/forwarding/start.h"
+#include "unit/forwarding/bfd_packets.h"
 
 namespace tributary::forwarding {
 namespace {
@@ -15,53 +13,6 @@ using namespace std::chrono_literals;
 using wire::BfdDiagnostic;
 using wire::BfdHeader;
 using wire::BfdState;
-
-// A packet of a neighbour whose discriminator is 7, and which asks for 100 ms in both directions.
-BfdHeader from_neighbour(BfdState state, std::uint8_t flags = 0) {
-  BfdHeader header;
-  header.state_flags = static_cast<std::uint8_t>((static_cast<unsigned>(state) << 6) | flags);
-  header.detect_multiplier = 3;
-  header.my_discriminator = std::uint32_t{7};
-  header.your_discriminator = std::uint32_t{1};
-  header.desired_min_tx_us = std::uint32_t{100'000};
-  header.required_min_rx_us = std::uint32_t{100'000};
-  return header;
-}
-
-BfdSession in_state(BfdState state) {
-  BfdSession session({100ms, 3}, 1, 42);
-  if (state == BfdState::admin_down) {
-    session.disable();
-  }
-  if (state == BfdState::init || state == BfdState::up) {
-    session.receive(from_neighbour(BfdState::down), start);
-  }
-  if (state == BfdState::up) {
-    session.receive(from_neighbour(BfdState::init), start);
-  }
-  EXPECT_EQ(session.state(), state);
-  return session;
-}
-
-// Returns everything that must be sent by `now`.
-std::vector<BfdHeader> sent(BfdSession& session, Time now) {
-  std::vector<BfdHeader> packets;
-  while (const auto packet = session.poll(now)) {
-    packets.push_back(*packet);
-    session.count_sent();
-  }
-  return packets;
-}
-
-// Drives the session alone from one deadline to the next, and returns the times at which it sent.
-std::vector<Time> run(BfdSession& session, Time from, Time until) {
-  std::vector<Time> times;
-  for (Time now = from; now < until; now = std::max(now + 1us, session.deadline())) {
-    session.expire(now);
-    times.insert(times.end(), sent(session, now).size(), now);
-  }
-  return times;
-}
 
 struct Step {
   BfdState before;
@@ -271,159 +222,6 @@ TEST(BfdSession, SaysAtOnceThatAQueueBehindItFillsUp) {
   EXPECT_FALSE(pair.b.neighbour_crowded());
 }
 
-TEST(BfdSession, HurryDoesNotWaitForTheSlowTimer) {
-  auto session = in_state(D);
-  EXPECT_EQ(sent(session, start).size(), 1u);
-  EXPECT_EQ(sent(session, start + 10ms).size(), 0u);
-  session.hurry();
-  EXPECT_EQ(sent(session, start + 10ms).size(), 1u);
-}
-
-TEST(BfdSession, SendsSlowlyUntilItIsUp) {
-  auto session = in_state(D);
-  const auto times = run(session, start, start + 20s);
-  EXPECT_GE(times.size(), 20u);
-  EXPECT_LE(times.size(), 28u);
-}
-
-TEST(BfdSession, JitterTakesUpToAQuarter) {
-  auto session = in_state(U);
-  Duration shortest = 1h;
-  Duration longest{};
-  Time last = start;
-  sent(session, start);
-  for (Time now = start; now < start + 60s; now += 1ms) {
-    session.receive(from_neighbour(U), now);
-    if (!sent(session, now).empty() && now > start) {
-      shortest = std::min(shortest, now - last);
-      longest = std::max(longest, now - last);
-      last = now;
-    }
-  }
-  EXPECT_GE(shortest, 75ms);
-  EXPECT_LE(shortest, 78ms);
-  EXPECT_LE(longest, 101ms);
-  EXPECT_GE(longest, 98ms);
-}
-
-TEST(BfdSession, WithAMultiplierOfOneJitterLeavesATenth) {
-  BfdSession session({100ms, 1}, 1, 42);
-  session.receive(from_neighbour(D), start);
-  session.receive(from_neighbour(I), start);
-  sent(session, start);
-  Time last = start;
-  for (Time now = start; now < start + 30s; now += 1ms) {
-    session.receive(from_neighbour(U), now);
-    if (!sent(session, now).empty()) {
-      EXPECT_LE(now - last, 91ms);
-      last = now;
-    }
-  }
-}
-
-TEST(BfdSession, AnswersAPollAtOnceWhateverTheTimerSays) {
-  auto session = in_state(U);
-  sent(session, start);
-  session.receive(from_neighbour(U, BfdHeader::poll), start + 1ms);
-  session.receive(from_neighbour(U), start + 1ms);
-  EXPECT_LE(session.deadline(), start + 10ms);
-  const auto answers = sent(session, start + 10ms);
-  ASSERT_EQ(answers.size(), 1u);
-  EXPECT_TRUE(answers[0].has(BfdHeader::final));
-  EXPECT_FALSE(answers[0].has(BfdHeader::poll));
-}
-
-TEST(BfdSession, ALongIntervalDoesNotHoldBackAnswersAndNews) {
-  BfdSession session({10s, 3}, 1, 42);
-  session.receive(from_neighbour(D), start);
-  EXPECT_EQ(sent(session, start).size(), 1u);
-  session.receive(from_neighbour(I), start + 1ms);
-  auto packets = sent(session, start + 10ms);
-  ASSERT_EQ(packets.size(), 1u);
-  EXPECT_EQ(packets[0].state(), U);
-  session.receive(from_neighbour(U, BfdHeader::poll), start + 11ms);
-  packets = sent(session, start + 20ms);
-  ASSERT_EQ(packets.size(), 1u);
-  EXPECT_TRUE(packets[0].has(BfdHeader::final));
-}
-
-TEST(BfdSession, NewsThatChangesAllTheTimeIsToldOnceInTwoMilliseconds) {
-  auto session = in_state(U);
-  sent(session, start);
-  std::size_t told = 0;
-  for (int i = 0; i < 1000; ++i) {
-    const auto now = start + i * 100us;
-    session.set_crowded(i % 2 == 0);
-    told += sent(session, now).size();
-  }
-  EXPECT_LE(told, 51u);
-  EXPECT_GE(told, 45u);
-}
-
-TEST(BfdSession, PollsWhenItComesUpUntilItIsAnswered) {
-  auto session = in_state(U);
-  auto packets = sent(session, start);
-  ASSERT_EQ(packets.size(), 1u);
-  EXPECT_TRUE(packets[0].has(BfdHeader::poll));
-  EXPECT_EQ(packets[0].desired_min_tx_us.value(), 100'000u);
-  session.receive(from_neighbour(U), start);
-  packets = sent(session, start + 100ms);
-  ASSERT_EQ(packets.size(), 1u);
-  EXPECT_TRUE(packets[0].has(BfdHeader::poll));
-  session.receive(from_neighbour(U, BfdHeader::final), start + 100ms);
-  packets = sent(session, start + 200ms);
-  ASSERT_EQ(packets.size(), 1u);
-  EXPECT_FALSE(packets[0].has(BfdHeader::poll));
-}
-
-TEST(BfdSession, ALongerIntervalWaitsForThePollToBeAnswered) {
-  auto session = in_state(U);
-  session.receive(from_neighbour(U, BfdHeader::final), start);
-  session.configure({500ms, 3});
-  EXPECT_EQ(session.transmit_interval(), 100ms);
-  const auto packets = sent(session, start);
-  ASSERT_FALSE(packets.empty());
-  EXPECT_TRUE(packets[0].has(BfdHeader::poll));
-  EXPECT_EQ(packets[0].desired_min_tx_us.value(), 500'000u);
-  session.receive(from_neighbour(U, BfdHeader::final), start);
-  EXPECT_EQ(session.transmit_interval(), 500ms);
-}
-
-TEST(BfdSession, AShorterRequiredIntervalWaitsForThePollToBeAnswered) {
-  auto session = in_state(U);
-  session.receive(from_neighbour(U, BfdHeader::final), start);
-  auto faster = from_neighbour(U);
-  faster.desired_min_tx_us = std::uint32_t{10'000};
-  session.receive(faster, start);
-  session.configure({20ms, 3});
-  EXPECT_EQ(session.detection_time(), 300ms);
-  faster.state_flags = static_cast<std::uint8_t>(faster.state_flags | BfdHeader::final);
-  session.receive(faster, start);
-  EXPECT_EQ(session.detection_time(), 60ms);
-}
-
-TEST(BfdSession, ANeighbourThatWantsNothingGetsOnlyAnswers) {
-  auto session = in_state(U);
-  sent(session, start);
-  auto deaf = from_neighbour(U);
-  deaf.required_min_rx_us = std::uint32_t{0};
-  session.receive(deaf, start);
-  for (int i = 1; i < 20; ++i) {
-    session.receive(deaf, start + i * 100ms);
-    EXPECT_TRUE(sent(session, start + i * 100ms).empty());
-  }
-  deaf.state_flags = static_cast<std::uint8_t>(deaf.state_flags | BfdHeader::poll);
-  session.receive(deaf, start + 2s);
-  EXPECT_EQ(sent(session, start + 2s).size(), 1u);
-}
-
-TEST(BfdSession, DemandModeOfTheNeighbourEndsOurPeriodicPackets) {
-  auto session = in_state(U);
-  sent(session, start);
-  session.receive(from_neighbour(U, BfdHeader::final | BfdHeader::demand), start);
-  EXPECT_TRUE(sent(session, start + 250ms).empty());
-}
-
 TEST(BfdSession, WhoLooksLateLooksOnceMore) {
   auto session = in_state(U);
   session.expire(start + 2s);  // the process was stopped
@@ -437,20 +235,6 @@ TEST(BfdSession, WhoLooksLateLooksOnceMore) {
   EXPECT_TRUE(session.alive());
   session.expire(start + 4s + 75ms);
   EXPECT_FALSE(session.alive());
-}
-
-TEST(BfdSession, ExtremesOfEveryIntervalAreBorne) {
-  for (const std::uint32_t us : {0u, 1u, 0xffffffffu}) {
-    for (const std::uint8_t multiplier : {std::uint8_t{1}, std::uint8_t{255}}) {
-      auto session = in_state(U);
-      auto packet = from_neighbour(U);
-      packet.desired_min_tx_us = us;
-      packet.required_min_rx_us = us;
-      packet.detect_multiplier = multiplier;
-      session.receive(packet, start);
-      EXPECT_LE(run(session, start, start + 1s).size(), 15u);
-    }
-  }
 }
 
 }  // namespace
