@@ -218,9 +218,10 @@ void ClassQueues::inherit(const ClassQueues& other) {
 }
 
 void ClassQueues::publish(QueueGauge& gauge) const {
-  for (std::size_t place = 0; place < queues_.size(); ++place) {
-    const auto& queue = queues_[place];
-    gauge.publish_bytes(std::max(queue.bytes, queue.waiting.size() * queue.buffer_share), place);
+  for (std::size_t traffic_class = 0; traffic_class < queues_.size(); ++traffic_class) {
+    const auto& queue = queues_[traffic_class];
+    gauge.publish_bytes(std::max(queue.bytes, queue.waiting.size() * queue.buffer_share),
+                        traffic_class);
   }
 }
 

@@ -14,7 +14,7 @@ Port::Port(const PortConfig& config, QueueGauge* gauge)
       gauge_(gauge),
       from_kernel_(config.from_kernel),
       trusts_tags_(config.trusts_tags) {
-  publish_limits(config);
+  publish_queue(config);
 }
 
 PacketList Port::with_markings(PacketList burst) {
@@ -126,7 +126,7 @@ void Port::reconfigure(const PortConfig& config) {
   impair_out_.configure(config.impair_out);
   queue_.configure(config.queue);
   trusts_tags_ = config.trusts_tags;
-  publish_limits(config);
+  publish_queue(config);
 }
 
 void Port::clear() {
@@ -136,10 +136,20 @@ void Port::clear() {
   publish_bytes();
 }
 
-void Port::publish_limits(const PortConfig& config) {
+// The queue may have other classes than before: what waited in those that are gone waits elsewhere.
+void Port::publish_queue(const PortConfig& config) {
   if (gauge_ == nullptr) {
     return;
   }
+  publish_limits(config);
+  const auto classes = std::max<std::size_t>(config.queue.classes.size(), 1);
+  for (auto traffic_class = classes; traffic_class < traffic_classes_max; ++traffic_class) {
+    gauge_->publish_bytes(0, traffic_class);
+  }
+  publish_bytes();
+}
+
+void Port::publish_limits(const PortConfig& config) {
   const auto line_bps = line_rate(config);
   const auto capacity_bytes = config.queue.capacity_bytes;
   const auto& classes = config.queue.classes;
@@ -147,10 +157,11 @@ void Port::publish_limits(const PortConfig& config) {
     gauge_->publish_capacity(capacity_bytes);
     gauge_->publish_rate(line_bps);
   }
-  for (std::size_t place = 0; place < classes.size(); ++place) {
-    const auto& one = classes[place];
-    gauge_->publish_capacity(class_capacity(one, classes, capacity_bytes), place);
-    gauge_->publish_rate(one.rate_bps > 0 ? std::min(one.rate_bps, line_bps) : line_bps, place);
+  for (std::size_t traffic_class = 0; traffic_class < classes.size(); ++traffic_class) {
+    const auto& one = classes[traffic_class];
+    gauge_->publish_capacity(class_capacity(one, classes, capacity_bytes), traffic_class);
+    gauge_->publish_rate(one.rate_bps > 0 ? std::min(one.rate_bps, line_bps) : line_bps,
+                         traffic_class);
   }
 }
 

@@ -121,6 +121,8 @@ class Port {
       queue_.publish(*gauge_);
     }
   }
+  // Both write to the gauge, which there is: all of the queue, or the limits of its classes.
+  void publish_queue(const PortConfig& config);
   void publish_limits(const PortConfig& config);
 
   Impairment impair_in_;

@@ -10,7 +10,7 @@
 
 namespace tributary::forwarding {
 
-// Returns the place of each marking's class in `classes`, which are not empty, and of which one
+// Returns each marking's class, by its place in `classes`, which are not empty, and of which one
 // takes the rest.
 std::array<std::uint8_t, markings> class_by_marking(std::span<const TrafficClass> classes);
 

@@ -73,6 +73,34 @@ TEST_F(PortTest, TrustsTagsIfItIsToldSo) {
   EXPECT_EQ(arrived(), 0);
 }
 
+// What the queue had before classes were taken away and put back is not left in its gauge.
+TEST_F(PortTest, AReloadTellsWhatWaitsWhereverItWaitsNow) {
+  const TrafficClass rest{.name = "rest", .codepoints = {}};
+  const TrafficClass sums{.name = "sums", .codepoints = {{32}}};
+  PortConfig with_classes;
+  with_classes.queue.classes = {rest, sums};
+  QueueGauge gauge;
+  Port port(with_classes, &gauge);
+  auto packet = frame();
+  test::ip_of(*packet).tos = 32 << 2;
+  port.enqueue(std::move(packet), start);
+  EXPECT_EQ(gauge.bytes(0), 0u);
+  const auto waiting = gauge.bytes(1);
+  EXPECT_GE(waiting, 142u);
+  port.reconfigure(PortConfig{});
+  EXPECT_EQ(gauge.bytes(0), waiting);
+  EXPECT_EQ(gauge.bytes(1), 0u);
+  with_classes.queue.classes = {rest, {.name = "other", .codepoints = {{8}}}, sums};
+  port.reconfigure(with_classes);
+  EXPECT_EQ(gauge.bytes(0), 0u);
+  EXPECT_EQ(gauge.bytes(1), 0u);
+  EXPECT_GE(gauge.bytes(2), 142u);
+  port.reconfigure(PortConfig{});
+  port.clear();
+  port.reconfigure(with_classes);
+  EXPECT_EQ(gauge.bytes(2), 0u);
+}
+
 // Tests the number of frames that may pass.
 class PassTest : public PortTest {
  protected:
