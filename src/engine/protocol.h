@@ -42,6 +42,9 @@ struct Protocol {
   bool (*may_gather)(const Frame& frame) = nullptr;
   // The protocol's packets go to multicast groups, not to hosts.
   bool to_groups = false;
+  // What its engines send on of a block has a Path, by which the switch tells it from other
+  // packets.
+  bool gives_paths = false;
 
   // Returns whether the protocol has this type directly over Ethernet, or may be inside what has
   // it.

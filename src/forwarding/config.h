@@ -137,6 +137,9 @@ struct VlanConfig {
   bool carries(std::uint16_t vid) const { return untagged == vid || tagged.contains(vid); }
 };
 
+// A line whose rate is not known is taken to have this one.
+inline constexpr std::uint64_t line_rate_usual = 10'000'000'000;
+
 // This is the egress queue of a port.
 struct QueueConfig {
   std::uint64_t rate_bps = 0;                  // on the line, overhead included; 0: not shaped

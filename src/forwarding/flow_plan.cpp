@@ -9,7 +9,6 @@
 namespace tributary::forwarding {
 namespace {
 
-constexpr std::uint64_t line_rate_usual = 10'000'000'000;
 constexpr std::uint64_t burst_frames = 32;
 constexpr std::uint64_t network_control_bytes = 2048;  // goes first, even without room
 // A neighbour that does not hear from us again is silent for so long: a core that is kept from its

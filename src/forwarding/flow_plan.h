@@ -9,7 +9,7 @@
 
 namespace tributary::forwarding {
 
-// Returns the rate of a port's line: that of its shaper, of its device, or what is common today.
+// Returns the rate of a port's line: that of its shaper, of its device, or the usual one.
 std::uint64_t line_rate(const PortConfig& port);
 // Returns the same where it is known, and 0 otherwise.
 std::uint64_t known_rate(const PortConfig& port);

@@ -50,7 +50,8 @@ class alignas(64) QueueGauge {
   struct alignas(32) OfClass {
     std::atomic<std::uint64_t> bytes{0};
     std::atomic<std::uint64_t> capacity{0};
-    std::atomic<std::uint64_t> rate_bps{0};  // of the line, or of the class where that is less
+    std::atomic<std::uint64_t> rate_bps{
+        line_rate_usual};  // of the line, or of the class where that is less
   };
   std::array<OfClass, traffic_classes_max> classes_{};
 };
@@ -58,9 +59,9 @@ class alignas(64) QueueGauge {
 // A queue is compared with others, which may be longer or shorter, on faster lines or on slower.
 struct Filling {
   std::uint64_t bytes = 0;
-  std::uint64_t capacity = UINT32_MAX;  // not known: never full
-  std::uint64_t rate_kbps = 1;          // not known: as fast as the others
-  bool crowded_behind = false;          // a queue behind the next hop is above half
+  std::uint64_t capacity = UINT32_MAX;               // not known: never full
+  std::uint64_t rate_kbps = line_rate_usual / 1000;  // unless it is known
+  bool crowded_behind = false;                       // a queue behind the next hop is above half
 
   bool above_half() const { return crowded_behind || 2 * bytes > capacity; }
   // Of queues that are not above half, the emptier is the one that its line empties sooner. Of
@@ -116,7 +117,8 @@ class Occupancy {
       : gauges_(gauges.first(std::min(gauges.size(), ports))), ports_(ports), sent_(ports) {}
 
   // Takes the traffic classes of the switch; there may be none. It is to be called between bursts.
-  void divide(std::span<const TrafficClass> classes);
+  // Returns true if some packets may now be of another class than before.
+  bool divide(std::span<const TrafficClass> classes);
   std::size_t classes() const { return classes_; }
   // Returns the class in whose queue a frame will wait, whichever port it leaves by.
   std::size_t class_of(const Packet& frame) const {
@@ -125,7 +127,7 @@ class Occupancy {
 
   void begin_burst() { std::fill(sent_.begin(), sent_.end(), 0); }
   void add(PortIndex port, std::uint32_t frame_bytes, std::size_t traffic_class = 0) {
-    sent_[place(port, traffic_class)] += std::max(frame_bytes, buffer_bytes_min);
+    sent_[index_of(port, traffic_class)] += std::max(frame_bytes, buffer_bytes_min);
   }
 
   // `port` may be an interface that is no port (the bridge): its queues are not looked at.
@@ -134,7 +136,7 @@ class Occupancy {
       return 0;
     }
     const auto waiting = port < gauges_.size() ? gauges_[port].bytes(traffic_class) : 0;
-    return waiting + sent_[place(port, traffic_class)];
+    return waiting + sent_[index_of(port, traffic_class)];
   }
   Filling filling(PortIndex port, std::size_t traffic_class = 0) const {
     Filling filling{bytes(port, traffic_class)};
@@ -146,7 +148,7 @@ class Occupancy {
   }
 
  private:
-  std::size_t place(PortIndex port, std::size_t traffic_class) const {
+  std::size_t index_of(PortIndex port, std::size_t traffic_class) const {
     return traffic_class * ports_ + port;
   }
 

@@ -20,9 +20,14 @@ struct [[gnu::packed]] Word {
 };
 
 // How soon neighbours hear of a queue does not depend on how soon they are to notice our death.
-// While all queues are empty an idle core may sleep for longer: only the first news is later.
 constexpr Duration look_interval = std::chrono::milliseconds(1);
-constexpr Duration look_interval_idle = std::chrono::milliseconds(10);
+
+// While all queues are empty an idle core may sleep for longer: only the first news is later. A
+// core that has to speak more often is awake anyway.
+Duration look_interval_idle(const forwarding::BfdConfig& config) {
+  constexpr Duration longest = std::chrono::milliseconds(10);
+  return std::clamp(config.interval / 10, look_interval, longest);
+}
 
 // A slow line shows soon that news of its queue will still be true when neighbours act on it.
 unsigned weight_of(QueuesBehind queues) {
@@ -244,7 +249,7 @@ void Liveness::set_cut_off(const CutOff& cut_off) {
 }
 
 void Liveness::note_queues(QueuesBehind queues, Time now) {
-  look_at_ = now + (queues == QueuesBehind::empty ? look_interval_idle : look_interval);
+  look_at_ = now + (queues == QueuesBehind::empty ? look_interval_idle(*config_) : look_interval);
   const auto weight = weight_of(queues);
   crowded_looks_ = weight == 0 ? 0 : std::min(crowded_looks_ + weight, crowded_looks_min);
   for (auto& each : watches_) {

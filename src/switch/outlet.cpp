@@ -3,12 +3,33 @@
 
 #include <algorithm>
 
-namespace tributary::switching {
+#include "protocols/engines.h"
 
-// Without an engine nobody tells reductions from other packets, and any class may be theirs.
+namespace tributary::switching {
+namespace {
+
+// Says whether an engine is on whose reductions can be told from other packets.
+bool has_paths(const engine::Settings& settings) {
+  const auto kinds = protocols::engines();
+  for (std::size_t row = 0; row < kinds.size(); ++row) {
+    if (kinds[row]->protocol.gives_paths && settings.of(row).has_value()) {
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+// Where nobody tells reductions from other packets, any class may be theirs. What was learned is
+// kept as long as it is true: a reload may be about something else.
 void Outlet::reconfigure(const SwitchConfig& config) {
-  queues_.divide(config.classes);
-  reduction_classes_.reset(queues_.classes() == 1 || config.protocols.empty());
+  const bool is_divided_anew = queues_.divide(config.classes);
+  const bool learns = queues_.classes() > 1 && has_paths(config.protocols);
+  if (is_divided_anew || learns != learns_classes_) {
+    learns_classes_ = learns;
+    reduction_classes_.reset(!learns);
+  }
 }
 
 void Outlet::add_by_class(const Packet& packet, PortIndex port) {

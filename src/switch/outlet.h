@@ -43,11 +43,12 @@ class Outlet {
   const forwarding::ReductionClasses& reduction_classes() const { return reduction_classes_; }
   // A packet of a reduction, which a policy for reductions may choose a next hop for, is sent on.
   void note_reduction(const Packet& packet, Time now) {
-    if (queues_.classes() > 1) {
+    if (learns_classes_) {
       reduction_classes_.note(queues_.class_of(packet), now);
     }
   }
-  // Takes the traffic classes of the switch.
+  // Takes the traffic classes of the switch, and whether its engines let it learn those of
+  // reductions.
   void reconfigure(const SwitchConfig& config);
   Ledger& ledger() { return ledger_; }
   const Ledger& ledger() const { return ledger_; }
@@ -101,6 +102,7 @@ class Outlet {
   Output* out_ = nullptr;
   forwarding::Occupancy queues_;
   forwarding::ReductionClasses reduction_classes_;
+  bool learns_classes_ = false;  // from packets that have a path
   Ledger ledger_;
   std::vector<std::uint64_t> dropped_from_;
   bool publishes_;

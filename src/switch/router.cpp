@@ -70,12 +70,12 @@ void Router::reconfigure(const SwitchConfig& config) {
 QueuesBehind Router::queues_behind() const {
   const auto& queues = outlet_.queues();
   auto fullest = QueuesBehind::empty;
-  for (std::size_t one = 0; one < queues.classes(); ++one) {
-    if (!outlet_.reduction_classes().has(one)) {
+  for (std::size_t traffic_class = 0; traffic_class < queues.classes(); ++traffic_class) {
+    if (!outlet_.reduction_classes().has(traffic_class)) {
       continue;
     }
     for (const auto port : only_ways_) {
-      fullest = std::max(fullest, state_of(queues.filling(port, one)));
+      fullest = std::max(fullest, state_of(queues.filling(port, traffic_class)));
     }
   }
   return fullest;

@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "forwarding/flow_plan.h"
 #include "packet/list.h"
 #include "packet/pool.h"
 #include "support/frames.h"
@@ -26,6 +27,7 @@ class SwitchBench {
         switch_(std::make_unique<switching::Switch>(config, share, pool, gauges)) {
     for (std::size_t port = 0; port < gauges.size(); ++port) {
       gauges[port].publish_capacity(config.ports[port].queue.capacity_bytes);
+      gauges[port].publish_rate(forwarding::line_rate(config.ports[port]));
     }
   }
 

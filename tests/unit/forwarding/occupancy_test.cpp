@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "forwarding/flow_plan.h"
 #include "forwarding/rows.h"
 
 namespace tributary::forwarding {
@@ -51,6 +52,27 @@ TEST(Occupancy, EachClassHasAQueueOfItsOwn) {
   EXPECT_EQ(queues.bytes(0, 1), 0u) << "of the other port";
   queues.begin_burst();
   EXPECT_EQ(queues.bytes(1, 1), 0u);
+}
+
+TEST(Occupancy, SaysWhetherPacketsAreOfOtherClassesThanBefore) {
+  Occupancy queues({}, 1);
+  const TrafficClass rest{"rest", {}};
+  EXPECT_FALSE(queues.divide({}));
+  EXPECT_TRUE(queues.divide(std::vector{rest, TrafficClass{"sums", {{32}}}}));
+  EXPECT_FALSE(queues.divide(std::vector{rest, TrafficClass{"other name", {{32}}}}));
+  EXPECT_TRUE(queues.divide(std::vector{rest, TrafficClass{"sums", {{8}}}}));
+  EXPECT_TRUE(queues.divide({}));
+  EXPECT_TRUE(queues.divide(std::vector{rest, TrafficClass{"sums", {{8}}}}));
+}
+
+// As long as nobody knows better, a line is as fast as one whose rate nobody configured.
+TEST(Occupancy, ALineOfUnknownRateIsAUsualOne) {
+  std::vector<QueueGauge> gauges(2);
+  gauges[1].publish_rate(line_rate(PortConfig{}));
+  const Occupancy queues(gauges, 3);
+  for (PortIndex port = 0; port < 3; ++port) {
+    EXPECT_EQ(queues.filling(port).rate_kbps, 10'000'000u) << port;
+  }
 }
 
 TEST(Occupancy, TheBridgeSeemsEmpty) {

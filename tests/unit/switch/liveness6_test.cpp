@@ -120,6 +120,7 @@ TEST_F(Liveness6Test, ComesUpBesideSessionsOfIpv4) {
 TEST_F(Liveness6Test, TheNeighbourHearsThatAQueueFillsUp) {
   neighbour.run(2s);
   const auto capacity = bench.gauges[0].capacity();
+  bench.gauges[0].publish_rate(100'000'000);
   bench.gauges[0].publish_bytes(capacity / 2 + 1);
   neighbour.run(20ms);
   EXPECT_TRUE(neighbour.session.neighbour_crowded());

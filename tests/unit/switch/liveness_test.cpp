@@ -1,15 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "switch/liveness.h"
 
-#include <algorithm>
-#include <cstring>
-#include <optional>
-#include <set>
-
-#include "protocols/canary/engine/config.h"
-#include "support/canary_packets.h"
 #include "switch/owners.h"
-#include "unit/switch/bfd_neighbour.h"
+#include "unit/switch/two_ways.h"
 
 namespace tributary::test {
 namespace {
@@ -17,74 +10,7 @@ namespace {
 using namespace std::chrono_literals;
 using wire::BfdState;
 
-const Ip here(10, 9, 1, 1);
-const Ip there(10, 9, 1, 2);
-const Ip elsewhere(10, 9, 2, 2);
-const auto our_mac = mac(1, 0xee);
-const auto their_mac = mac(1, 0xdd);
-
-// Hosts behind port 0, and a default route over two next hops on ports 1 and 2.
-switching::SwitchConfig two_ways(std::optional<forwarding::BfdConfig> bfd) {
-  switching::SwitchConfig config;
-  config.id = 1;
-  config.ports = {routed_port("h", 0, Ip(10, 1, 1, 1)), routed_port("a", 1, here, 30),
-                  routed_port("b", 2, Ip(10, 9, 2, 1), 30)};
-  config.routes = {{{Ip(), 0}, {there, elsewhere}}};
-  config.arp = {{there, their_mac}, {elsewhere, mac(2, 0xdd)}};
-  config.bfd = bfd;
-  return config;
-}
-const forwarding::BfdConfig usual{100ms, 3};
-
-// The neighbour at `there`.
-class Neighbour : public BfdNeighbour {
- public:
-  explicit Neighbour(SwitchBench& bench) : BfdNeighbour(bench, usual) {}
-
-  PacketPtr frame(const wire::BfdHeader& header) override {
-    auto packet = make_udp(bench_.pool, {their_mac, our_mac, there, here}, 50000, wire::bfd_port,
-                           sizeof header);
-    std::memcpy(l4_of(*packet).data() + sizeof(wire::UdpHeader), &header, sizeof header);
-    set_ttl(*packet, 255);
-    return packet;
-  }
-  static void set_ttl(Packet& packet, std::uint8_t ttl) {
-    ip_of(packet).ttl = ttl;
-    wire::finish_ipv4(ip_of(packet));
-    auto& udp = l4_header<wire::UdpHeader>(packet);
-    udp.checksum = std::uint16_t{0};
-    udp.checksum = wire::transport_checksum(ip_of(packet), l4_of(packet));
-  }
-
- private:
-  const wire::BfdHeader* heard(Packet& packet) const override {
-    const bool is_bfd =
-        ethernet_of(packet).type.value() == wire::ethertype::ipv4 &&
-        ip_of(packet).protocol == wire::ip_protocol::udp &&
-        l4_header<wire::UdpHeader>(packet).destination_port.value() == wire::bfd_port;
-    return is_bfd ? wire::parse_bfd(l4_of(packet).subspan(sizeof(wire::UdpHeader))) : nullptr;
-  }
-};
-
-class LivenessTest : public testing::Test {
- protected:
-  forwarding::BfdRow row() { return bench.device().bfd().at(0); }
-
-  // Returns the ports that the switch uses when many flows take the default route.
-  std::set<PortIndex> ways(SwitchBench& from) {
-    std::set<PortIndex> ports;
-    for (std::uint16_t flow = 0; flow < 40; ++flow) {
-      const Endpoints ends{mac(1), mac(0, 0xee), Ip(10, 1, 1, 9), Ip(10, 50, 0, 1)};
-      for (const auto& packet : from.send(0, make_udp(from.pool, ends, flow, 6))) {
-        ports.insert(packet->egress);
-      }
-    }
-    return ports;
-  }
-
-  SwitchBench bench{two_ways(usual)};
-  Neighbour neighbour{bench};
-};
+class LivenessTest : public TwoWaysTest {};
 
 TEST_F(LivenessTest, ComesUpWithANeighbourThatSpeaksIt) {
   neighbour.run(2s);
@@ -162,125 +88,6 @@ TEST_F(LivenessTest, TheNeighbourHearsThatARouteHasNowhereToGo) {
   bench.device().set_port_up(2, true);
   neighbour.run(15ms);
   EXPECT_FALSE(neighbour.session.neighbour_cut_off());
-}
-
-TEST_F(LivenessTest, TheNeighbourHearsThatAQueueFillsUp) {
-  neighbour.run(2s);
-  auto& to_host = bench.gauges[0];
-  const auto capacity = to_host.capacity();
-  to_host.publish_bytes(capacity / 2);
-  neighbour.run(20ms);
-  to_host.publish_bytes(capacity / 2 + 1);
-  neighbour.run(3ms);
-  to_host.publish_bytes(capacity / 2);
-  neighbour.run(1ms);
-  to_host.publish_bytes(capacity / 2 + 1);
-  neighbour.run(3ms);
-  EXPECT_FALSE(neighbour.session.neighbour_crowded()) << "not four looks in a row";
-  neighbour.run(3ms);
-  EXPECT_TRUE(neighbour.session.neighbour_crowded());
-  to_host.publish_bytes(capacity / 2);
-  neighbour.run(3ms);
-  EXPECT_FALSE(neighbour.session.neighbour_crowded());
-  bench.gauges[2].publish_bytes(capacity);
-  neighbour.run(200ms);
-  EXPECT_FALSE(neighbour.session.neighbour_crowded()) << "there is another way";
-}
-
-TEST_F(LivenessTest, AQueueThatItsLineSoonEmptiesHasToStayFullForLonger) {
-  auto& to_host = bench.gauges[0];
-  to_host.publish_rate(10'000'000'000);
-  to_host.publish_bytes(1);
-  neighbour.run(2s);
-  to_host.publish_bytes(to_host.capacity());
-  neighbour.run(9ms);
-  EXPECT_FALSE(neighbour.session.neighbour_crowded());
-  neighbour.run(3ms);
-  EXPECT_TRUE(neighbour.session.neighbour_crowded());
-}
-
-TEST_F(LivenessTest, ALongIntervalDoesNotHoldBackWhatQueuesTell) {
-  SwitchBench slow(two_ways(forwarding::BfdConfig{1s, 3}));
-  Neighbour peer(slow);
-  peer.run(5s);
-  slow.gauges[0].publish_bytes(slow.gauges[0].capacity());
-  peer.run(20ms);
-  EXPECT_TRUE(peer.session.neighbour_crowded());
-  slow.gauges[0].publish_bytes(0);
-  peer.run(3ms);
-  EXPECT_FALSE(peer.session.neighbour_crowded());
-}
-
-TEST_F(LivenessTest, AQueueAroundTheThresholdCausesNoStorm) {
-  neighbour.run(2s);
-  const auto half = bench.gauges[0].capacity() / 2;
-  const auto told_in_a_second = [&](Duration above) {
-    const auto told_before = row().sent;
-    for (const auto end = bench.now + 1s; bench.now < end;) {
-      bench.gauges[0].publish_bytes(half + 1);
-      neighbour.run(above);
-      bench.gauges[0].publish_bytes(half);
-      neighbour.run(1ms);
-    }
-    return row().sent - told_before;
-  };
-  EXPECT_LE(told_in_a_second(3ms), 14u) << "no more than usual";
-  EXPECT_LE(told_in_a_second(4ms), 2 * 200u) << "that it is so, and that it is over";
-}
-
-TEST_F(LivenessTest, EmptyQueuesAreSeldomLookedAt) {
-  neighbour.run(2s);
-  const auto looks_in = [&](std::uint64_t waiting) {
-    bench.gauges[0].publish_bytes(waiting);
-    int looks = 0;
-    for (const auto end = bench.now + 100ms; bench.now < end; ++looks) {
-      bench.advance(std::max<Duration>(bench.device().deadline() - bench.now, 1ns));
-    }
-    return looks;
-  };
-  EXPECT_LE(looks_in(0), 20);
-  EXPECT_GE(looks_in(1), 90);
-}
-
-// Port 0 leads to the leader.
-TEST_F(LivenessTest, OnlyQueuesOfClassesByWhichReductionsGoAreToldOf) {
-  auto config = two_ways(usual);
-  config.address = Ip(10, 9, 255, 1);
-  config.protocols.emplace<canary::CanaryConfig>({});
-  config.arp.push_back({Ip(10, 1, 1, 9), mac(0)});
-  config.classes = {{.name = "rest", .codepoints = {}}, {.name = "sums", .codepoints = {{32}}}};
-  SwitchBench spine(config);
-  Neighbour peer(spine);
-  constexpr std::size_t rest = 0;
-  constexpr std::size_t sums = 1;
-  spine.gauges[0].publish_capacity(1000, sums);
-  spine.gauges[0].publish_bytes(spine.gauges[0].capacity(), rest);
-  peer.run(2s);
-  EXPECT_FALSE(peer.session.neighbour_crowded()) << "no reduction came";
-  const auto reduce = [&](std::uint32_t block, std::uint8_t codepoint) {
-    CanarySpec spec;
-    spec.id = block;
-    spec.hosts = 2;
-    spec.rank = 1;
-    spec.tos = static_cast<std::uint8_t>(codepoint << 2);
-    spec.destination = Ip(10, 1, 1, 9);
-    spec.child_address = there;
-    spec.source_mac = their_mac;
-    spec.destination_mac = our_mac;
-    spine.send(1, make_canary(spine.pool, spec, std::vector<std::int32_t>{1}));
-  };
-  reduce(1, 32);
-  peer.run(20ms);
-  EXPECT_FALSE(peer.session.neighbour_crowded()) << "it goes by another class";
-  spine.gauges[0].publish_bytes(501, sums);
-  peer.run(20ms);
-  EXPECT_TRUE(peer.session.neighbour_crowded());
-  spine.gauges[0].publish_bytes(0, sums);
-  peer.run(20ms);
-  EXPECT_FALSE(peer.session.neighbour_crowded());
-  reduce(2, 0);
-  peer.run(20ms);
-  EXPECT_TRUE(peer.session.neighbour_crowded());
 }
 
 TEST_F(LivenessTest, WhoIsCrowdedStaysInUseForOrdinaryPackets) {

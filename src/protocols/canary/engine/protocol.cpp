@@ -20,6 +20,7 @@ constexpr engine::EngineKind engine_kind = engine::kind_of<CanaryEngine, CanaryC
      .ethertype = wire::ethertype::canary,
      .not_served = drop::not_served,
      .key = key,
-     .drop_reasons = drop::reasons});
+     .drop_reasons = drop::reasons,
+     .gives_paths = true});
 
 }  // namespace tributary::canary
