@@ -50,10 +50,10 @@ struct Departure {
   // A resumed packet was kept before: it goes on as if it came now, with its own addresses and one
   // hop older.
   bool resumed = false;
-  std::uint32_t origins = 0;  // how many of Actions::origins() are its own
   // Where the packet is routed, it takes the way to this address, and not to its destination. Both
   // are of the same version of IP.
   std::optional<wire::IpAddress> towards{};
+  std::uint32_t origins = 0;  // how many of Actions::origins() are its own
 };
 
 // Actions are what an engine decided in one burst. Every packet handed to it ends in exactly one of
@@ -61,6 +61,8 @@ struct Departure {
 // takes the departures after the burst, routes them and settles their account.
 class Actions {
  public:
+  static constexpr std::size_t origins_max = 64;  // of a departure
+
   // `dropped_from` counts, by port, the packets that came in by it and were dropped; it outlives
   // this.
   explicit Actions(Ledger& ledger, unsigned cores = 1, std::span<std::uint64_t> dropped_from = {})
@@ -93,7 +95,7 @@ class Actions {
   // its destination, on the path of its connection.
   void forward_towards(PacketPtr packet, const Frame& frame,
                        const std::optional<wire::IpAddress>& other) {
-    departures_.push_back({std::move(packet), frame, std::nullopt, true, false, 0, other});
+    departures_.push_back({std::move(packet), frame, std::nullopt, true, false, other});
   }
 
   // A packet made here, or kept before, is routed towards its destination.
@@ -101,8 +103,8 @@ class Actions {
     ++ledger_.originated;
     departures_.push_back({std::move(packet), frame, path, false, false});
   }
-  // A part of what was originated last came from a switch by this port of the bridge, which does
-  // not send it back there.
+  // A part of what was originated last, one of at most origins_max, came from a switch by this port
+  // of the bridge, which does not send it back there.
   void keep_from(PortIndex port) {
     origins_.push_back(port);
     ++departures_.back().origins;
@@ -111,7 +113,7 @@ class Actions {
   // another switch.
   void resume_towards(PacketPtr packet, const std::optional<wire::IpAddress>& other) {
     ++ledger_.originated;
-    departures_.push_back({std::move(packet), {}, std::nullopt, false, true, 0, other});
+    departures_.push_back({std::move(packet), {}, std::nullopt, false, true, other});
   }
   // The packet leaves by one port; it is a complete frame, but for its source address.
   void originate_on(PortIndex port, PacketPtr&& packet) {

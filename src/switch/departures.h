@@ -72,31 +72,25 @@ class Departures {
     // A group means whichever switch is next. What another switch has sent to a station's address
     // stays on the bridge: it has no TTL, and might go to and fro between the two for ever.
     const bool to_switch = frame.ethernet->destination.is_group() || !bridged;
-    const bool routed_raw = frame.ipv4 == nullptr && departure.path && to_switch;
-    if (routed_raw && packet->over_ipv6) {
+    const bool is_raw = frame.ipv4 == nullptr && departure.path;
+    if (is_raw && to_switch && (packet->over_ipv6 || !comes_from_apart(*packet))) {
+      route_raw(departure, account, now);
+    } else if (bridged) {
+      bridge(departure, origins, account, now);
+    } else {
+      route(departure, account, now);
+    }
+  }
+
+  // Routes a frame without an IP header.
+  void route_raw(engine::Departure& departure, Account account, Time now) {
+    auto& packet = departure.packet;
+    if (packet->over_ipv6) {
       embedding_.leave(*packet);
       router6_.forward_raw(std::move(packet), embedding_.embed(departure.path->destination),
                            *departure.path, account, now);
-    } else if (routed_raw && !comes_from_apart(*packet)) {
-      router_.forward_raw(std::move(packet), *departure.path, account, now);
-    } else if (bridged) {
-      bridge(departure, origins, account, now);
-    } else if (!packet->over_ipv6 && (frame.ipv4 != nullptr || departure.path) &&
-               comes_from_apart(*packet)) {
-      outlet_.drop(std::move(packet), DropReason::local_unserved, account);
-    } else if (packet->over_ipv6) {
-      embedding_.leave(*packet);
-      route6(departure, account, now);
-    } else if (frame.ipv4 == nullptr) {
-      route6(departure, account, now);
-    } else if (departure.resumed && frame.ipv4->ttl <= 1) {
-      outlet_.drop(std::move(packet), DropReason::ttl_exceeded, account);
     } else {
-      if (departure.resumed) {
-        decrement_ttl(*frame.ipv4);
-      }
-      const auto towards = departure.towards ? departure.towards->v4() : frame.ipv4->destination;
-      router_.forward(std::move(packet), frame, towards, departure.path, account, now);
+      router_.forward_raw(std::move(packet), *departure.path, account, now);
     }
   }
 
@@ -122,6 +116,36 @@ class Departures {
     } else {
       bridge_.forward_sum(std::move(packet), origins, to, account);
     }
+  }
+
+  // Nearly all sums go this way, so a call would be noticed.
+  [[gnu::always_inline]] void route(engine::Departure& departure, Account account, Time now) {
+    auto& packet = departure.packet;
+    const auto& frame = departure.frame;
+    if (packet->over_ipv6) {
+      embedding_.leave(*packet);
+      route6(departure, account, now);
+    } else if ((frame.ipv4 != nullptr || departure.path) && comes_from_apart(*packet)) {
+      outlet_.drop(std::move(packet), DropReason::local_unserved, account);
+    } else if (frame.ipv4 == nullptr) {
+      route6(departure, account, now);
+    } else {
+      route4(departure, account, now);
+    }
+  }
+
+  [[gnu::always_inline]] void route4(engine::Departure& departure, Account account, Time now) {
+    auto& packet = departure.packet;
+    auto& ip = *departure.frame.ipv4;
+    if (departure.resumed && ip.ttl <= 1) {
+      outlet_.drop(std::move(packet), DropReason::ttl_exceeded, account);
+      return;
+    }
+    if (departure.resumed) {
+      decrement_ttl(ip);
+    }
+    const auto towards = departure.towards ? departure.towards->v4() : ip.destination;
+    router_.forward(std::move(packet), departure.frame, towards, departure.path, account, now);
   }
 
   // Of what has no IPv4 header, IPv6 has a way through a router, where it came by an interface that

@@ -24,6 +24,7 @@ class Switch::Impl : public FrameWays {
         hand_over_(aggregation_, actions_, share.cores) {
     actions_.departures().reserve(1024);
     actions_.answers().reserve(actions_.departures().capacity());
+    actions_.origins().reserve(actions_.departures().capacity() * engine::Actions::origins_max);
   }
 
   void receive(PacketList burst, Time now, Output& out) {
