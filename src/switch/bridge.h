@@ -58,7 +58,7 @@ class Bridge {
     }
   }
   // Sends a sum in the same way, but by none of the ports `origins`, and floods it to all others
-  // but the one by which the packet came that carries it.
+  // but the one by which the packet came whose way it takes.
   void forward_sum(PacketPtr sum, std::span<const PortIndex> origins, PortIndex to,
                    Account account);
   // Sends a frame by one bridged port, with the tag that its VLAN has there.

@@ -21,11 +21,22 @@ struct Child {
   std::uint16_t udp_port = 0;  // where it listens; 0 directly over Ethernet
   PortIndex port = no_port;
   wire::MacAddress mac;
-  bool in_transit = false;  // a switch, whose packet was on its way over the bridge
+  // By this port it has sent, as a switch, a part that was on its way over the bridge; no_port
+  // where it has sent none. A sum with that part does not leave by it.
+  PortIndex origin = no_port;
   // This is the low half of the fingerprint of what it sent last for this block: the same again is
   // a duplicate. Half of it keeps the table small, and what is missed or mistaken once in 2^32
   // times is found by the leader, who compares whole fingerprints.
   std::uint32_t last_fingerprint = 0;
+
+  // Notes the origin of one more packet of it, which may have none. Returns false if it has another
+  // already: there is room for one.
+  bool note_origin(PortIndex port) {
+    if (origin == no_port) {
+      origin = port;
+    }
+    return port == no_port || port == origin;
+  }
 };
 
 // Holds the children of every slot of the descriptor array; the number of a slot's children is kept

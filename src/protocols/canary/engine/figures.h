@@ -69,7 +69,8 @@ inline constexpr engine::FigureOf<Standing> standing_figures[] = {
       "contributions that went past the table because the job has no part of it"}},
     {&Standing::children_overflows,
      {"children_overflows_total", "packets",
-      "contributions that went past the table because there was no room for another child"}},
+      "contributions that went past the table because there was no room for another child, "
+      "or for another port by which one sends over a bridge"}},
     {&Standing::accumulator_overflows,
      {"accumulator_overflows_total", "packets",
       "contributions that went past the table because there was no room for a wider accumulator"}},

@@ -78,17 +78,24 @@ inline std::uint32_t half_of(const wire::be64& fingerprint) {
   return static_cast<std::uint32_t>(fingerprint.value());
 }
 
-// Puts down the child that sent `message` here, field by field: made elsewhere and copied, it would
-// be read as a whole before its parts have left the store buffer.
-inline void record(Child& child, const Message& message, PortIndex ingress,
-                   const engine::SwitchIdentity& self) {
+// Returns the port by which another switch has sent the contribution over the bridge, to a station
+// that is not this switch; otherwise no_port.
+inline PortIndex origin_of(const Contribution& in, const engine::SwitchIdentity& self) {
+  const bool in_transit = in.header().rank.value() == wire::CanaryHeader::no_rank &&
+                          self.is_in_transit(in.packet->ingress, in.message.ethernet->destination);
+  return in_transit ? in.packet->ingress : no_port;
+}
+
+// Puts down the child that sent this, field by field: made elsewhere and copied, it would be read
+// as a whole before its parts have left the store buffer.
+inline void record(Child& child, const Contribution& in, PortIndex origin) {
+  const auto& [packet, message] = in;
   const auto& header = *message.header;
   child.address = header.child_address;
   child.udp_port = header.child_port.value();
-  child.port = ingress;
+  child.port = packet->ingress;
   child.mac = message.ethernet->source;
-  child.in_transit = header.rank.value() == wire::CanaryHeader::no_rank &&
-                     self.is_in_transit(ingress, message.ethernet->destination);
+  child.origin = origin;
   child.last_fingerprint = half_of(header.fingerprint);
 }
 

@@ -100,8 +100,8 @@ void CanaryEngine::begin_block(Contribution in, const Burst& burst) {
   blocks_.jobs.add_contribution(account);
   ++counters_.contributions;
   ++counters_.blocks;
-  record(*blocks_.children.add(blocks_.table.slot_of(*block), block->children), in.message, port,
-         self_);
+  record(*blocks_.children.add(blocks_.table.slot_of(*block), block->children), in,
+         origin_of(in, self_));
   gather_in(*block, in, *kernel, blocks_.wide);
   blocks_.occupancy.add(block->bytes);
   burst.actions.absorb(nullptr);
@@ -123,10 +123,11 @@ void CanaryEngine::add_to(Descriptor& block, Contribution in, const Burst& burst
   if (block.counter + header.counter.value() > block.contributions_max()) {
     return burst.actions.drop(std::move(in.packet), drop::overcount);
   }
-  if (child != nullptr) {
+  const auto origin = origin_of(in, self_);
+  if (child != nullptr && child->note_origin(origin)) {
     child->last_fingerprint = half_of(header.fingerprint);
-  } else if ((child = blocks_.children.add(slot, block.children)) != nullptr) {
-    record(*child, in.message, in.packet->ingress, self_);
+  } else if (child == nullptr && (child = blocks_.children.add(slot, block.children)) != nullptr) {
+    record(*child, in, origin);
   } else {
     const auto contributions = header.counter.value();
     bypass(in, counters_.children_overflows, burst);
@@ -143,7 +144,7 @@ void CanaryEngine::add_to(Descriptor& block, Contribution in, const Burst& burst
     return burst.actions.forward(std::move(in.packet), in.message.frame(), path_of(header));
   }
   ++counters_.joined;
-  if (child->in_transit) {
+  if (origin != no_port) {
     take_the_way_of(in, *block.packet, self_);
   }
   block.fingerprint += header.fingerprint.value();
@@ -193,6 +194,8 @@ void CanaryEngine::send_if_complete(Descriptor& block, const Burst& burst) {
   }
 }
 
+static_assert(ChildrenTable::children_max <= engine::Actions::origins_max);
+
 // Ends the gathering; the descriptor stays, holding the children (3.1.1).
 void CanaryEngine::send_sum(Descriptor& block, std::uint64_t& reason, const Burst& burst) {
   ++reason;
@@ -214,8 +217,8 @@ void CanaryEngine::send_sum(Descriptor& block, std::uint64_t& reason, const Burs
   address_partial_sum(*block.packet, message, self_);
   burst.actions.originate(std::move(block.packet), message.frame(), path_of(header));
   for (const auto& child : blocks_.children_of(block)) {
-    if (child.in_transit) {
-      burst.actions.keep_from(child.port);
+    if (child.origin != no_port) {
+      burst.actions.keep_from(child.origin);
     }
   }
 }
