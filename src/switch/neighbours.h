@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 
 #include "switch/resolver.h"
 #include "wire/arp.h"
@@ -16,6 +17,16 @@ class Neighbours : public Resolver<wire::Ipv4Address> {
  public:
   Neighbours(const SwitchConfig& config, const Interfaces& interfaces, Bridge& bridge,
              Outlet& outlet, CoreShare share, std::uint64_t seed);
+
+  // An address is the same neighbour on all interfaces, as it is not in IPv6 (see Neighbours6).
+  void send_on(PacketPtr frame, PortIndex interface, const wire::Ipv4Address& address,
+               Account account, Time now) {
+    send(std::move(frame), interface, address, account, now);
+  }
+  bool has_sent_on(const Packet& frame, PortIndex /*interface*/, const wire::Ipv4Address& address,
+                   Time now) const {
+    return has_sent(frame, address, now);
+  }
 
   // Returns the ARP message in a frame, or null. A message whose sender gives another address than
   // its frame came from was damaged or forged, and would be believed for minutes.

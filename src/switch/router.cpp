@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "protocols/engines.h"
+#include "switch/raw_router.h"
 #include "switch/routes.h"
 #include "wire/ethernet.h"
 
@@ -179,36 +180,10 @@ void Router::end(PacketPtr packet, const engine::Frame& frame,
   }
 }
 
-// Says whether a frame without a TTL would go back to the router from which it came.
-bool Router::comes_from(const Packet& packet, const forwarding::NextHop& hop, Time now) const {
-  return !hop.via.is_unspecified() && hop.interface == interfaces_.interface_of(packet) &&
-         neighbours_.has_sent(packet, hop.via, now);
-}
-
 void Router::forward_raw(PacketPtr packet, const engine::Path& path, Account account, Time now) {
-  const auto& destination = path.destination;
-  auto* group = routes_.find(destination);
-  auto reason = DropReason::no_route;
-  if (group != nullptr && !group->live.empty()) {
-    const auto hop = chooser_.choose(*group, now, *packet, path);
-    if (account == Account::received && comes_from(*packet, hop, now)) {  // it would go for ever
-      return outlet_.drop(std::move(packet), DropReason::ttl_exceeded, account);
-    }
-    const auto bytes = packet->length - sizeof(wire::EthernetHeader);
-    if (bytes <= interfaces_.mtu(hop.interface)) {
-      const auto neighbour = hop.via.is_unspecified() ? destination : hop.via;
-      neighbours_.send(std::move(packet), hop.interface, neighbour, account, now);
-      return;
-    }
-    reason = DropReason::fragmentation_needed;
-  } else if (group != nullptr && group->route.kind == Route::Kind::local) {
-    reason = DropReason::local_unserved;
-  } else if (group != nullptr && group->route.kind == Route::Kind::broadcast) {
-    reason = DropReason::ip_not_for_us;
-  } else if (group != nullptr) {
-    reason = DropReason::next_hops_down;
-  }
-  outlet_.drop(std::move(packet), reason, account);
+  const RawRouter raw(routes_, chooser_, interfaces_, neighbours_, outlet_,
+                      {DropReason::no_route, DropReason::fragmentation_needed});
+  raw.forward(std::move(packet), path.destination, path, account, now);
 }
 
 void Router::give_up(PacketList unresolved, Time now) {

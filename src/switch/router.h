@@ -130,7 +130,6 @@ class Router {
   void send_error(const Packet& packet, const engine::Frame& frame, const IcmpError& error,
                   Time now);
   wire::Ipv4Address own_address_for(const Packet& packet) const;
-  bool comes_from(const Packet& packet, const forwarding::NextHop& hop, Time now) const;
 
   void forward_by(const forwarding::Way& way, PacketPtr&& packet, const engine::Frame& frame,
                   const wire::Ipv4Address& towards, const std::optional<engine::Path>& path,

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "switch/raw_router.h"
 #include "switch/routes.h"
 #include "wire/ethernet.h"
 
@@ -140,32 +141,11 @@ void Router6::originate(PacketPtr packet, Time now, const Steering& steering) {
   forward(std::move(packet), *datagram, steering, Account::originated, now);
 }
 
-// As there is no hop limit, a frame that would go back to the router from which it came is dropped.
 void Router6::forward_raw(PacketPtr packet, const IpAddress& destination, const engine::Path& path,
                           Account account, Time now) {
-  const auto drop = [&](DropReason reason) { outlet_.drop(std::move(packet), reason, account); };
-  auto* group = routes_.find(destination);
-  if (group == nullptr) {
-    return drop(DropReason::ip6_no_route);
-  }
-  if (group->route.kind == Route::Kind::local) {
-    return drop(DropReason::local_unserved);
-  }
-  if (group->live.empty()) {
-    return drop(DropReason::next_hops_down);
-  }
-  const auto hop = chooser_.choose(*group, now, *packet, path);
-  const bool has_router = !hop.via.is_unspecified();
-  if (has_router && account == Account::received &&
-      hop.interface == interfaces_.interface_of(*packet) &&
-      neighbours_.has_sent_on(*packet, hop.interface, hop.via, now)) {
-    return drop(DropReason::ttl_exceeded);
-  }
-  if (packet->length - sizeof(wire::EthernetHeader) > interfaces_.mtu(hop.interface)) {
-    return drop(DropReason::packet_too_big);
-  }
-  neighbours_.send_on(std::move(packet), hop.interface, has_router ? hop.via : destination, account,
-                      now);
+  const RawRouter raw(routes_, chooser_, interfaces_, neighbours_, outlet_,
+                      {DropReason::ip6_no_route, DropReason::packet_too_big});
+  raw.forward(std::move(packet), destination, path, account, now);
 }
 
 void Router6::give_up(PacketList unresolved, Time now) {

@@ -160,5 +160,49 @@ TEST(RawOverIpv6, WhatHasNoWayIsDropped) {
   EXPECT_EQ(bench.drops(DropReason::next_hops_down), 1u);
 }
 
+// The leader is behind two routers, at ports 2 and 3.
+switching::SwitchConfig ipv6_leaf() {
+  auto config = ipv6_router();
+  auto port = bridged_port("d", 3);
+  port.address6 = forwarding::InterfaceAddress6{raw_prefix.embed(Ip(10, 0, 3, 1)), 120};
+  config.ports.push_back(std::move(port));
+  config.neighbours6.push_back({raw_prefix.embed(raw_rank(3)), mac(3)});
+  config.routes6 = {{{raw_prefix.embed(Ip(10, 7, 0, 0)), 112},
+                     {raw_prefix.embed(raw_rank(2)), raw_prefix.embed(raw_rank(3))}}};
+  return config;
+}
+
+// Has both hosts contribute to a block, and returns the port by which its sum goes to a router.
+PortIndex way_of_raw_sum(SwitchBench& bench, std::uint32_t block) {
+  std::vector<PacketPtr> sum;
+  for (std::uint8_t from = 0; from < 2; ++from) {
+    auto spec = group_contribution(from);
+    spec.id = block;
+    spec.destination = Ip(10, 7, 0, 1);
+    sum = bench.send(from, make_canary(bench.pool, spec, Elements{5}));
+  }
+  EXPECT_EQ(sum.size(), 1u);
+  if (sum.empty()) {
+    return no_port;
+  }
+  EXPECT_EQ(ethernet_of(*sum[0]).destination, mac(static_cast<std::uint8_t>(sum[0]->egress)));
+  return sum[0]->egress;
+}
+
+TEST(RawOverIpv6, BlocksAreSpreadOverNextHopsAndEvadeAFullQueue) {
+  SwitchBench bench(ipv6_leaf());
+  std::size_t by_2 = 0;
+  for (std::uint32_t block = 0; block < 32; ++block) {
+    by_2 += way_of_raw_sum(bench, block) == 2 ? 1 : 0;
+  }
+  EXPECT_GT(by_2, 0u);
+  EXPECT_LT(by_2, 32u);
+  bench.gauges[2].publish_bytes(bench.gauges[2].capacity());
+  for (std::uint32_t block = 32; block < 64; ++block) {
+    EXPECT_EQ(way_of_raw_sum(bench, block), 3);
+  }
+  EXPECT_GT(bench.device().routes6().back().counters.evaded, 0u);
+}
+
 }  // namespace
 }  // namespace tributary::test
