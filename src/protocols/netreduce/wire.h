@@ -9,6 +9,7 @@
 #include "wire/cursor.h"
 #include "wire/element.h"
 #include "wire/endian.h"
+#include "wire/roce.h"
 
 namespace tributary::wire {
 
@@ -84,6 +85,18 @@ constexpr std::uint32_t ring_mtu_within(std::size_t bytes) {
 constexpr bool is_ring_mtu(std::size_t bytes) {
   return bytes != 0 && ring_mtu_within(bytes) == bytes;
 }
+
+// The packet sequence numbers of a rank begin so far from those of the run before. Ranks that
+// search for a path MTU make a run with each, one after another.
+inline constexpr std::uint32_t psns_between_runs = 1u << 20;
+// A packet that provokes a NAK has a number so far from its own. However late it comes, it is not
+// what a receiver expects: no run of a search reaches it, and another begins half of a run's
+// numbers before or behind it. All take it to be ahead, as it is less than half of all numbers
+// away, even if its own number is ahead by as many as a run has.
+inline constexpr std::uint32_t provoking_distance = 13 * psns_between_runs / 2;
+static_assert(provoking_distance > ring_mtus.size() * psns_between_runs);
+static_assert(provoking_distance % psns_between_runs == psns_between_runs / 2);
+static_assert(provoking_distance + psns_between_runs <= psn_mask / 2);
 
 // Returns the header of a message whose first packet has this payload; null where there is none.
 inline const InaHeader* peek_ina(Bytes payload) {

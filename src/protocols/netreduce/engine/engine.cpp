@@ -9,10 +9,6 @@
 namespace tributary::netreduce {
 namespace {
 
-// A number that far ahead is beyond all that a receiver may expect soon, and still in the half of
-// the numbers that it takes to be ahead.
-constexpr std::uint32_t provoking_distance = 1u << 22;
-
 // Returns the packets of the message that the first one begins; no value where it does not tell, as
 // that of a SEND. The last packet of an RDMA WRITE may be shorter.
 std::optional<std::uint32_t> packets_of(const RocePacket& roce) {
@@ -278,7 +274,7 @@ void NetReduceEngine::follow_nobody(Incoming in, const Burst& burst) {
 // it is.
 void NetReduceEngine::refuse(Incoming in, const Ring& ring, const Connection::Place& place,
                              const Burst& burst) {
-  const bool is_ahead = place.offset < provoking_distance / 2;
+  const bool is_ahead = place.offset < wire::psns_between_runs;
   if (!ring.is_of_one_switch() || !is_ahead) {
     return burst.actions.drop(std::move(in.packet), drop::first_lost);
   }
@@ -286,7 +282,7 @@ void NetReduceEngine::refuse(Incoming in, const Ring& ring, const Connection::Pl
     return burst.actions.drop(std::move(in.packet), drop::icrc);
   }
   ++counters_.provoked;
-  renumber(in.roce, wire::psn_add(in.roce.psn(), provoking_distance));
+  renumber(in.roce, wire::psn_add(in.roce.psn(), wire::provoking_distance));
   burst.actions.forward(std::move(in.packet), in.frame);
 }
 

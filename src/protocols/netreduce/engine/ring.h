@@ -97,8 +97,10 @@ class Ring {
   RingConfig config_;
   Paths paths_;
   using Run = std::optional<std::uint32_t>;
-  Run run_;                  // no value: none was seen since the ring was set up
-  std::array<Run, 3> past_;  // the runs before it, of which the oldest is forgotten first
+  Run run_;  // no value: none was seen since the ring was set up
+  // These are the runs before it, of which the oldest is forgotten first. Ranks that search for
+  // their path MTU make a run with each, and what is left of any may come late.
+  std::array<Run, wire::ring_mtus.size()> past_;
   std::uint64_t runs_ = 0;
   Tally tally_;
   std::vector<Connection> connections_;             // by rank

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "host/error.h"
+#include "protocols/netreduce/wire.h"
 #include "wire/cursor.h"
 #include "wire/ip_address.h"
 #include "wire/roce.h"
@@ -36,8 +37,7 @@ struct LinkPlan {
 // Returns where the rank's sequence numbers begin in a run: so far from those of the runs before
 // that nothing of theirs is expected any more, nor ahead of what is.
 constexpr std::uint32_t first_psn_of(const LinkEnd& end, std::uint32_t run) {
-  constexpr std::uint32_t between_runs = 1 << 20;
-  return wire::psn_add(end.first_psn, run * between_runs);
+  return wire::psn_add(end.first_psn, run * wire::psns_between_runs);
 }
 
 // These are one rank's two Reliable Connections of a ring: to the next rank, and from the one

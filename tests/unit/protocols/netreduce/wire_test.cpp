@@ -85,5 +85,18 @@ TEST(Ina, fingerprint_is_the_end_of_the_payload) {
   EXPECT_EQ(load_fingerprint(payload), 0x0102030405060708u);
 }
 
+// The run of a receiver is that of the packet or a later one.
+TEST(ProvokingDistance, is_ahead_in_all_runs_of_a_search_and_where_none_begins) {
+  constexpr std::uint32_t psn = psn_mask - 5;
+  const auto provoking = psn_add(psn, provoking_distance);
+  for (std::uint32_t run = 0; run < ring_mtus.size(); ++run) {
+    const auto expected = psn_add(psn, run * psns_between_runs);
+    const auto ahead = psn_distance(expected, provoking);
+    EXPECT_GT(ahead, psns_between_runs) << run;
+    EXPECT_LT(ahead, psn_mask / 2) << run;
+    EXPECT_EQ(ahead % psns_between_runs, psns_between_runs / 2) << run;
+  }
+}
+
 }  // namespace
 }  // namespace tributary::wire

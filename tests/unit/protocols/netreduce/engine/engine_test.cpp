@@ -117,7 +117,7 @@ TEST_F(NetReduceTest, packets_whose_first_packet_was_lost_tell_the_receiver_so) 
   for (const std::uint32_t number : {1u, 3u}) {
     auto wanted = make(0, 1, number);
     const auto psn = psn_of(0, 1, number);
-    test::roce_of(*wanted).bth->psn = wire::psn_add(psn, 1u << 22);
+    test::roce_of(*wanted).bth->psn = wire::psn_add(psn, wire::provoking_distance);
     test::reseal_roce(*wanted);
     const auto sent = feed(0, 1, number);
     ASSERT_EQ(sent.size(), 1u);
@@ -390,11 +390,11 @@ TEST_F(NetReduceTest, what_waits_in_a_run_that_is_over_is_in_no_sum) {
   expect_sum(*sent[0].packet, next, 1);
 }
 
-// A copy may come late, when the run after its own is over as well.
+// A copy may come late, when a whole search for the path MTU has followed.
 TEST_F(NetReduceTest, beginning_of_a_run_long_past_ends_no_other) {
   feed_message(0);
   auto next = gradient(0);
-  for (next.run = 2; next.run <= 4; ++next.run) {
+  for (next.run = 2; next.run <= 1 + wire::ring_mtus.size(); ++next.run) {
     for (std::uint16_t rank = 0; rank < 3; ++rank) {
       next.rank = rank;
       sent_ = feed(make(next, 0, 0x12));
@@ -403,7 +403,7 @@ TEST_F(NetReduceTest, beginning_of_a_run_long_past_ends_no_other) {
     EXPECT_TRUE(feed(0, 0, 0).empty());
     EXPECT_EQ(figure("runs"), next.run);
   }
-  EXPECT_EQ(harness_.drops(drop::stale_run), 3u);
+  EXPECT_EQ(harness_.drops(drop::stale_run), wire::ring_mtus.size());
 }
 
 // The rest of a message would arrive as its rank sent it. Later it is behind all ranks.
