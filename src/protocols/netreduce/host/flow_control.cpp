@@ -231,13 +231,12 @@ std::string FlowControl::diagnose() const {
          " of them acknowledged; a rank is late or gone, or packets are lost on the way: "
          "'tributaryctl stalled' names the ranks that a switch waits for; where it names none, see "
          "what 'tributaryctl drops' counts at the switches and 'ip -s link' at the hosts" +
-         (is_long_after_others() ? smaller_path : "");
+         likely_cause();
 }
 
-// Returns whether the message that is due has full packets, which came to pass before: behind the
-// barrier that begins a run comes a full message.
-bool FlowControl::is_long_after_others() const {
-  return consumed_ > 1 && piece_of(consumed_).packets > 1;
+// Behind the barrier that begins a run comes a full message.
+const char* FlowControl::likely_cause() const {
+  return consumed_ > 1 && piece_of(consumed_).packets > 1 ? smaller_path : "";
 }
 
 }  // namespace tributary::host

@@ -45,6 +45,9 @@ class FlowControl final : public Flow {
   bool settled() const { return acknowledged_ == posted_ || !broken_.empty(); }
   std::uint32_t messages_posted() const override { return posted_; }
   std::string diagnose() const override;
+  // Returns what may keep the message that is due from coming, as the end of an error; nothing if
+  // it has no full packets, or none came to pass before. Precondition: it is running.
+  const char* likely_cause() const;
 
   const Job& job() const override { return job_; }
   const Call& call() const override { return reduction_.call(); }
@@ -70,7 +73,6 @@ class FlowControl final : public Flow {
   std::uint32_t rank_before() const {
     return (job_.rank + job_.world_size() - 1) % job_.world_size();
   }
-  bool is_long_after_others() const;
   std::string not_added(std::uint32_t message) const;
   tl::unexpected<Error> not_the_sum(std::uint32_t packet, std::uint64_t got) const;
 

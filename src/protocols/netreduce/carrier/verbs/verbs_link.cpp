@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "host/job.h"
-#include "host/path_search.h"
 #include "host/transport/address.h"
 #include "protocols/netreduce/carrier/verbs/completions.h"
 #include "protocols/netreduce/carrier/verbs/device.h"
@@ -262,8 +261,7 @@ Error DeviceLink::failure_of(const ibv_wc& completion) const {
     return {Error::Code::timeout,
             next + " has not acknowledged what was sent " + std::to_string(rdma_retries + 1) +
                 " times: a rank was away too long, or RoCE packets (UDP port 4791) do not pass; "
-                "'tributaryctl stalled' on the switch names the ranks that it waits for" +
-                smaller_path};
+                "'tributaryctl stalled' on the switch names the ranks that it waits for"};
   }
   return {Error::Code::network,
           "the RDMA device " + device_.name + ", connection " +

@@ -29,7 +29,9 @@ Result<void> VerbsRunner::drive(Deadline& until) {
     }
     const auto stepped = step(std::min(until.due(), Clock::now() + Deadline::look_interval));
     if (!stepped) {
-      return tl::make_unexpected(stepped.error());
+      // It is the device that has waited too long, and knows nothing of what is in messages.
+      const auto& [code, message] = stepped.error();
+      return fail(code, message + (code == Error::Code::timeout ? flow_->likely_cause() : ""));
     }
     if (*stepped) {
       until.progress(Clock::now());

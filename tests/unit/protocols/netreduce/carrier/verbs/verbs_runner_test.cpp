@@ -242,6 +242,25 @@ TEST_F(VerbsRunnerTest, WhatTheLinkSaysEndsTheRun) {
   EXPECT_FALSE(runner.retaining());
 }
 
+TEST_F(VerbsRunnerTest, ADeviceThatSendsInVainFromTheStartHasNoSmallerMtuAsItsCause) {
+  meet();
+  network.fault = Error{Error::Code::timeout, "nobody has acknowledged it"};
+  const auto failed = reduce(1000);
+  ASSERT_FALSE(failed);
+  EXPECT_EQ(failed.error().message, "nobody has acknowledged it");
+}
+
+TEST_F(VerbsRunnerTest, ADeviceThatSendsInVainAfterFullMessagesMayHaveASmallerMtuAsItsCause) {
+  meet();
+  ASSERT_TRUE(reduce(1000));
+  network.fault = Error{Error::Code::timeout, "nobody has acknowledged it"};
+  const auto failed = reduce(1000);
+  ASSERT_FALSE(failed);
+  EXPECT_EQ(failed.error().message,
+            "nobody has acknowledged it; where all ranks run and pings pass, a link has a smaller "
+            "MTU than when the ranks met: a new communicator finds the size that passes");
+}
+
 TEST_F(VerbsRunnerTest, AnotherRunIsConnectedAnewInItsOwnPackets) {
   meet();
   network.fault = Error{Error::Code::network, "packets are too large"};
