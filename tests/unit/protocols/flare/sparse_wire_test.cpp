@@ -46,9 +46,12 @@ struct SparsePacket {
   FlareError error(std::size_t length = packet_bytes) {
     return parse_flare_sparse(MutableBytes(bytes).first(length)).error;
   }
+  // The payload is as long as the header says, if its type has a length.
   FlareError error_after(const Change& change) {
     change(header());
-    const auto size = std::min(flare_payload_bytes(header()), std::size_t{128});
+    const bool is_known = static_cast<std::size_t>(header().element_type) < element_type_count;
+    const auto size =
+        is_known ? std::min(flare_payload_bytes(header()), std::size_t{128}) : payload_bytes;
     seal(header(), Bytes(bytes).subspan(sizeof(FlareSparseHeader), size));
     return error(sizeof(FlareSparseHeader) + size);
   }

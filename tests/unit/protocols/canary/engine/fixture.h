@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <chrono>
-#include <cstring>
+#include <span>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -115,7 +116,8 @@ struct Seen {
   template <typename T>
   std::vector<T> elements() const {
     std::vector<T> values(view.payload.size() / sizeof(T));
-    std::memcpy(values.data(), view.payload.data(), values.size() * sizeof(T));
+    const auto bytes = view.payload.first(values.size() * sizeof(T));
+    std::ranges::copy(bytes, std::as_writable_bytes(std::span(values)).begin());
     return values;
   }
   const wire::CanaryHeader& header() const { return *view.header; }
