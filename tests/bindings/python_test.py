@@ -127,6 +127,13 @@ def refused_buffers() -> None:
         assert comm.allreduce(numpy.ones(1))[0] == comm.size
 
 
+class Interrupted:
+    """A number that nobody gets to see."""
+
+    def __index__(self) -> int:
+        raise KeyboardInterrupt("of its own")
+
+
 def refused_numbers() -> None:
     """With a sentence in place of all signatures of the function."""
     def bad(error: type[BaseException], name: str, given, call, most: int = 2**32 - 1) -> None:
@@ -138,6 +145,7 @@ def refused_numbers() -> None:
             bad(ValueError, "root", -1, lambda: call(numpy.ones(1), root=-1))
             bad(ValueError, "root", 2**70, lambda: call(numpy.ones(1), root=2**70))
             bad(TypeError, "root", 0.5, lambda: call(numpy.ones(1), root=0.5))
+            bad(TypeError, "root", True, lambda: call(numpy.ones(1), root=True))
         bad(ValueError, "size", -2, lambda: comm.regroup(-2))
         comm.broadcast(numpy.ones(1), numpy.int8(0))
         bad(ValueError, "layers", -3, lambda: tributary.GradientExchange(comm, [4, -3], print), 2**64 - 1)
@@ -148,6 +156,8 @@ def refused_numbers() -> None:
     bad(ValueError, "seed", -1, lambda: tributary.Sketch(1, seed=-1), 2**64 - 1)
     bad(ValueError, "layers", -1, lambda: tributary.Sketch.of_layers([1, -1]), 2**64 - 1)
     bad(ValueError, "rank", -4, lambda: tributary.Sketch.low_rank(8, 8, -4), 2**64 - 1)
+    bad(TypeError, "seed", True, lambda: tributary.Sketch(1, seed=True), 2**64 - 1)
+    raised(KeyboardInterrupt, lambda: tributary.Sketch(Interrupted()), "of its own")
     bad(ValueError, "number", -1, lambda: tributary.load_handler(-1, "acc = acc + in;", "i8"))
 
 

@@ -27,7 +27,7 @@ struct Whole {
 };
 
 // Throws ValueError or TypeError, which say what the argument may be, for all but a whole number
-// from 0 to `most`.
+// from 0 to `most`; what the argument itself raises, unless that is a TypeError.
 std::uint64_t whole_number(pybind11::handle given, const char* name, std::uint64_t most);
 
 }  // namespace tributary::python
