@@ -567,18 +567,34 @@ def figures_keep_nobody() -> None:
     second.wait()
 
 
+def averages_that_cannot_be_asked_for() -> None:
+    """The error leaves no group open."""
+    start(timeout=datetime.timedelta(seconds=60))
+    several = [torch.ones(2), torch.ones(3)]
+    raised(lambda: dist.all_reduce_coalesced(several, dist.ReduceOp.AVG), "by how many ranks", "INTERNAL")
+    raised(lambda: dist.all_reduce(several[0], dist.ReduceOp.AVG), "by how many ranks")
+    others = [torch.ones(2), torch.ones(3)]
+    dist.all_reduce_coalesced(others)
+    assert [tensor.unique().tolist() for tensor in others] == [[2.0], [2.0]], others
+
+
 CASES = {function.__name__: function for function in (
     reductions, layouts, inference, own_name_is_a_loopback_address, other_collectives, several_in_flight,
     groups, ddp, hooks, loose_training, refused_loose_training, a_rank_dies, late_ranks_time_out,
     monitored_barriers, late_sketches_time_out, late_sketches_time_out_beside_gloo, refused, left_in_disorder,
-    left_in_disorder_with_a_callback, sketches_left_in_disorder, figures_keep_nobody)}
+    left_in_disorder_with_a_callback, sketches_left_in_disorder, figures_keep_nobody,
+    averages_that_cannot_be_asked_for)}
 SIZES = {"groups": 4, "monitored_barriers": 3}
+DEAF = ranks.BUILD / "tests" / "bindings" / "libdeaf.so"
 
 
 class Backend(ranks.Cases):
     def test_a_rank_dies(self):
         ended = ranks.run([sys.executable, ranks.pathlib.Path(__file__).resolve(), "a_rank_dies"], 3)
         self.assertEqual([one.code for one in ended], [0, -signal.SIGKILL, 0], ended)
+
+    def test_averages_that_cannot_be_asked_for(self):
+        self.case("averages_that_cannot_be_asked_for", LD_PRELOAD=str(DEAF))
 
     def train(self, *arguments: str, module: tuple[str, ...] = ("-m", "tributary.torch"),
               script: ranks.pathlib.Path = TRAIN) -> list[str]:

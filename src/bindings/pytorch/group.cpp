@@ -5,6 +5,7 @@
 #include <ATen/ops/cat.h>
 #include <ATen/ops/empty.h>
 #include <chrono>
+#include <exception>
 #include <utility>
 
 #include "bindings/pytorch/kind.h"
@@ -113,26 +114,32 @@ WorkPtr Group::post(Draft draft, const std::vector<Post>& posts) {
   for (const auto* tensors : {&draft.inputs, &draft.outputs}) {
     operation.in_use.insert(operation.in_use.end(), tensors->begin(), tensors->end());
   }
+  operation.requests.reserve(posts.size());
   WorkPtr work = operation.work;
   std::string refusal;
   const bool grouped = posts.size() > 1 && tributary_group_begin(comm) == TRIBUTARY_SUCCESS;
-  for (const auto& one : posts) {
-    tributary_request* request = nullptr;
-    if (const auto result = one(comm, &request); result != TRIBUTARY_SUCCESS) {
-      refusal = failure_text(result);
-      break;
+  try {
+    for (const auto& one : posts) {
+      tributary_request* request = nullptr;
+      if (const auto result = one(comm, &request); result != TRIBUTARY_SUCCESS) {
+        refusal = failure_text(result);
+        break;
+      }
+      operation.requests.push_back(request);
+      if (draft.divides) {
+        operation.lacking.push_back(lacking_of(comm, request));
+      }
     }
-    operation.requests.push_back(request);
-    if (draft.divides) {
-      operation.lacking.push_back(lacking_of(comm, request));
-    }
+  } catch (const std::exception& error) {
+    refusal = error.what();
   }
   if (grouped) {
     tributary_group_end(comm);
   }
   if (!refusal.empty()) {
-    // What was posted before the refusal is in use until it ends.
+    // What was posted before the refusal is in use until it ends; then nobody takes its results.
     operation.what += " was refused: " + refusal;
+    operation.take_results = [](const auto&) {};
   }
   completions_->add(std::move(operation));
   TORCH_CHECK(refusal.empty(), draft.what, " failed: ", refusal);

@@ -11,7 +11,7 @@
 namespace tributary::pytorch {
 namespace {
 
-void check(tributary_result result) {
+void expect_told(tributary_result result) {
   if (result != TRIBUTARY_SUCCESS) {
     throw std::runtime_error("by how many ranks an average is divided cannot be told: " +
                              failure_text(result));
@@ -21,10 +21,10 @@ void check(tributary_result result) {
 // Of the collective that has just ended.
 Lacking ask(tributary_comm* comm) {
   std::size_t count = 0;
-  check(tributary_comm_partial_results(comm, nullptr, nullptr, &count));
+  expect_told(tributary_comm_partial_results(comm, nullptr, nullptr, &count));
   std::vector<tributary_partial_result> results(count);
   std::vector<std::uint64_t> missing(count * TRIBUTARY_RANK_WORDS(tributary_comm_size(comm)));
-  check(tributary_comm_partial_results(comm, results.data(), missing.data(), &count));
+  expect_told(tributary_comm_partial_results(comm, results.data(), missing.data(), &count));
   Lacking lacking;
   for (const auto& [first, elements, ranks] : results) {
     lacking.push_back({static_cast<std::int64_t>(first), static_cast<std::int64_t>(elements),
@@ -52,7 +52,7 @@ struct Question {
 std::future<Lacking> lacking_of(tributary_comm* comm, tributary_request* request) {
   auto question = std::make_unique<Question>(Question{comm});
   auto answer = question->answer.get_future();
-  check(tributary_request_on_completion(request, Question::ended, question.get()));
+  expect_told(tributary_request_on_completion(request, Question::ended, question.get()));
   (void)question.release();  // it is the function's now
   return answer;
 }

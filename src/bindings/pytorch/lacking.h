@@ -20,6 +20,7 @@ using Lacking = std::vector<LackingRange>;  // in the order of the elements
 
 // Finds out what the sum of a request lacks when it ends, before the communicator carries anything
 // else out. The answer may come after the request has ended; it is an error if nobody can tell.
+// Throws if it cannot be asked; the request goes on.
 std::future<Lacking> lacking_of(tributary_comm* comm, tributary_request* request);
 
 }  // namespace tributary::pytorch
