@@ -22,12 +22,15 @@ inline bool is_countable(const Buffers& buffers) {
 }
 
 // Returns a call in place of a refused one whose bytes cannot be counted: other ranks may have
-// begun theirs, so that it is counted.
+// begun theirs, so that it is counted. An unknown type stands for one of four bytes, as most are.
 inline Call countable(Call call) {
   auto& buffers = call.buffers;
   if (static_cast<std::size_t>(buffers.type) >= wire::element_type_count) {
-    buffers.type = wire::ElementType::i8;
-    buffers.op = wire::Operator::bit_or;
+    buffers.type = wire::ElementType::f32;
+    if (!wire::is_valid(buffers.type, buffers.op)) {
+      buffers.type = wire::ElementType::i32;
+      buffers.op = wire::Operator::bit_or;
+    }
   }
   buffers.count = buffers.count > elements_max ? 1 : buffers.count;
   return call;

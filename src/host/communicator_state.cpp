@@ -202,13 +202,9 @@ By Communicator::State::means_able(const Call& call) const {
 bool Communicator::State::hosts_are_faster(const Call& call) const {
   const bool is_alike =
       call.collective == Collective::allreduce || call.collective == Collective::barrier;
-  // Of a call that this rank refuses the others know the bytes: most elements have four.
-  const auto bytes = host::is_countable(call.buffers)
-                         ? call.buffers.bytes()
-                         : host::countable(call).buffers.count * sizeof(float);
   return is_alike && !host::needs_handler(call) &&
          (options.reproducible || !carrier || !carrier->orders(call.buffers)) &&
-         plan.by_hosts(bytes);
+         plan.by_hosts(host::countable(call).buffers.bytes());
 }
 
 By Communicator::State::means_for(const Call& call) const {

@@ -2,6 +2,7 @@
 // Tests ranks with several interfaces, on real sockets between addresses of the loopback interface.
 #include <algorithm>
 #include <atomic>
+#include <barrier>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -63,6 +64,9 @@ void expect_sums(Communicator& communicator, std::size_t count, ElementType type
   EXPECT_EQ(wrong_elements(out, communicator.world_size(), count, type, op), 0u) << count;
 }
 
+// Beyond so many bytes four ranks scatter and gather what may go in eight pieces.
+constexpr std::size_t scattered_bytes = 655360;
+
 class CubeWorlds : public testing::TestWithParam<World> {};
 INSTANTIATE_TEST_SUITE_P(Worlds, CubeWorlds,
                          testing::Values(World{"bcube", 4, 2}, World{"bcube", 9, 2},
@@ -83,7 +87,7 @@ TEST_P(CubeWorlds, ReduceOverSockets) {
     for (const std::size_t count : {1, 8192, 8193, 100003, 300000}) {
       expect_sums(communicator, count, ElementType::f32, Operator::sum);
     }
-    expect_sums(communicator, 70001, ElementType::f16, Operator::max);
+    expect_sums(communicator, scattered_bytes / 2 + 1, ElementType::f16, Operator::max);
     std::string name = "collectives_by_" + algorithm;
     std::ranges::replace(name, '-', '_');
     EXPECT_EQ(communicator.statistics()[name], 4u);
@@ -100,7 +104,7 @@ TEST_P(CubeWorlds, ReduceReproducibly) {
     options.reproducible = true;
     auto communicator = Communicator::create(options);
     ASSERT_TRUE(communicator) << communicator.error().message;
-    constexpr std::size_t count = 40000;
+    constexpr std::size_t count = scattered_bytes / sizeof(std::int64_t) + 1;  // of integers
     const auto in = input(rank, count, ElementType::f32, Operator::sum);
     Elements out(in.size());
     Elements by_ring(in.size());
@@ -114,10 +118,11 @@ TEST_P(CubeWorlds, ReduceReproducibly) {
 
 TEST_P(CubeWorlds, SketchesGoOverAllInterfaces) {
   run(GetParam(), [&](Communicator& communicator) {
-    std::vector<float> values(200000, 1.0f);
+    std::vector<float> values(scattered_bytes + 1, 1.0f);  // each goes as a byte
     GradientSketch sketch(values.size());
     ASSERT_TRUE(communicator.sketched_allreduce(values, sketch));
     EXPECT_NEAR(values[1], static_cast<float>(communicator.world_size()), 0.1f);
+    EXPECT_NEAR(values.back(), static_cast<float>(communicator.world_size()), 0.1f);
     std::string name = "collectives_by_" + GetParam().algorithm;
     std::ranges::replace(name, '-', '_');
     EXPECT_EQ(communicator.statistics()[name], 1u);
@@ -133,6 +138,43 @@ TEST(Cube, ARankThatRefusedACallIsNotTakenForPartOfTheNext) {
         communicator.allreduce(in, in, values.size(), ElementType::f32, Operator::logical_and));
     expect_sums(communicator, 20000, ElementType::f32, Operator::sum);
   });
+}
+
+// One rank refuses a call that the others begin, and wait for. They go on together.
+void expect_to_go_on_after_a_refusal(const World& world, ElementType refused) {
+  constexpr std::size_t count = 300000;
+  const auto port = next_ports();
+  std::barrier together(world.ranks);
+  run_ranks(world.ranks, [&](std::uint32_t rank) {
+    auto options = options_of(world, rank, port);
+    options.deadline.reset();
+    options.stall_timeout = 4s;
+    auto communicator = Communicator::create(options);
+    EXPECT_TRUE(communicator) << communicator.error().message;
+    together.arrive_and_wait();
+    if (communicator) {
+      const bool refuses = rank == 2;
+      std::vector<float> values(count, 1.0f);
+      auto* const in = refuses && refused == ElementType::f32 ? nullptr : values.data();
+      const auto type = refuses ? refused : ElementType::f32;
+      EXPECT_FALSE(communicator->allreduce(in, in, count, type, Operator::sum));
+    }
+    together.arrive_and_wait();
+    if (communicator) {
+      expect_sums(*communicator, count, ElementType::f32, Operator::sum);
+    }
+    together.arrive_and_wait();
+  });
+}
+
+TEST(Cube, RanksGoOnBehindACallThatOneRefusedInPieces) {
+  expect_to_go_on_after_a_refusal({"bcube-switches", 4, 2, "8"}, ElementType::f32);
+}
+
+TEST(Cube, RanksGoOnBehindACallOfATypeThatOneDoesNotKnow) {
+  for (const auto* const pieces : {"1", "8"}) {
+    expect_to_go_on_after_a_refusal({"bcube-switches", 4, 2, pieces}, ElementType(99));
+  }
 }
 
 TEST(Cube, ARankThatRefusedAGatherIsNotTakenForPartOfTheNext) {
