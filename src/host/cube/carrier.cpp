@@ -42,8 +42,8 @@ constexpr Parameter cube_parameters[] = {
      .option = "--interfaces"},
     {.name = "cube_pieces",
      .otherwise = "1",
-     .help = "by `bcube-switches`: into how many pieces at most, of 64 KiB or more, a part of a "
-             "vector is cut, to be scattered, added and gathered in turn; fewer bytes, more calls",
+     .help = "cuts a part of a vector, by `bcube-switches` alone, into so many pieces at most, of "
+             "64 KiB or more, to be scattered, added and gathered in turn; fewer bytes, more calls",
      .option = "--cube-pieces",
      .agreed = true,
      .least = 1,

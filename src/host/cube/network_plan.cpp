@@ -39,18 +39,27 @@ NetworkPlan::NetworkPlan(const Call& call, const CubeLayout& layout, std::uint32
   if (!scatters_) {
     pieces_per_part_ = 1;
   }
+  per_interface_ = networks_per_interface(layout, pieces_max);
+  steps_.resize(std::size_t{layout.interfaces()} * per_interface_);
   const auto stages = scatters_ ? 2 * depths - 1 : depths;
-  const auto per_interface = networks_per_interface(layout, pieces_max);
-  steps_.resize(std::size_t{layout.interfaces()} * per_interface);
   for (std::size_t time = 0; time < pieces_per_part_ + stages - 1; ++time) {
     for (std::uint32_t stage = 0; stage < stages; ++stage) {
-      const auto piece = time - stage;
-      for (std::uint32_t part = 0; part < layout.interfaces() && piece < pieces_per_part_; ++part) {
-        auto made = step(part, piece, stage);
-        const auto interface = layout.route(part)[stage < depths ? stage : stages - 1 - stage];
-        steps_[interface * per_interface + number_of(made.call.collective)].push_back(made);
+      if (stage <= time && time - stage < pieces_per_part_) {
+        add_steps(time - stage, stage);
       }
     }
+  }
+}
+
+// Adds a stage of a piece of each part.
+void NetworkPlan::add_steps(std::size_t piece, std::uint32_t stage) {
+  for (std::uint32_t part = 0; part < layout_.interfaces(); ++part) {
+    const auto made = step(part, piece, stage);
+    const auto route = layout_.route(part);
+    const auto last = static_cast<std::uint32_t>(route.size()) - 1;
+    const auto interface = route[stage <= last ? stage : 2 * last - stage];
+    const auto network = interface * per_interface_ + number_of(made.call.collective);
+    steps_[network].push_back(made);
   }
 }
 

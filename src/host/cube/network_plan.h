@@ -44,6 +44,7 @@ class NetworkPlan {
   std::size_t pieces() const { return pieces_per_part_ * layout_.interfaces(); }
 
  private:
+  void add_steps(std::size_t piece, std::uint32_t stage);
   Step step(std::uint32_t part, std::size_t piece, std::uint32_t stage) const;
   Range left_of(std::uint32_t part, std::size_t piece, std::uint32_t depth) const;
   Call call_on(Range range, Collective collective, bool is_first) const;
@@ -52,6 +53,7 @@ class NetworkPlan {
   CubeLayout layout_;
   std::size_t pieces_per_part_;
   bool scatters_;
+  std::uint32_t per_interface_;
   std::vector<std::vector<Step>> steps_;  // by network
 };
 

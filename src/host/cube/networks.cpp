@@ -69,7 +69,8 @@ CubeNetworks::CubeNetworks(const CommunicatorOptions& options, Job job, const Cu
       layout_(layout),
       pieces_max_(pieces_max),
       interfaces_(std::move(interfaces)),
-      all_(std::move(all)) {}
+      all_(std::move(all)),
+      was_told_of_(interfaces_.size()) {}
 
 // The first of a group has the others meet where its interface listens.
 CommunicatorOptions CubeNetworks::options_of(std::uint32_t interface) {
@@ -158,8 +159,7 @@ Result<void> CubeNetworks::run(const Call& call, Deadline until) {
     if (auto started = start_thread(carry)) {
       threads.push_back(std::move(*started));
     } else {
-      progress.fail(
-          about(static_cast<std::uint32_t>(network) / networks_per_interface(), started.error()));
+      progress.fail(about(interface_of(network), started.error()));
       carry();  // leaves everything out
     }
   }
@@ -188,8 +188,7 @@ void CubeNetworks::carry_out(const std::vector<NetworkPlan::Step>& steps, std::s
     if (done) {
       progress.pass(step.piece);
     } else {
-      progress.fail(
-          about(static_cast<std::uint32_t>(network) / networks_per_interface(), done.error()));
+      progress.fail(about(interface_of(network), done.error()));
     }
   }
 }
@@ -206,7 +205,7 @@ void CubeNetworks::skip(const Call& call) {
 // An interface that has failed ends what is under way: nothing more comes over it.
 Result<void> CubeNetworks::watch(const Deadline& until, const std::function<bool()>& is_done) {
   while (!is_done()) {
-    const auto sound = look_at_interfaces();
+    const auto sound = look_for(Losses::all);
     if (sound && !until.is_given_up()) {
       continue;
     }
@@ -218,17 +217,22 @@ Result<void> CubeNetworks::watch(const Deadline& until, const std::function<bool
   return {};
 }
 
-Result<void> CubeNetworks::look_at_interfaces() {
-  const auto lost = std::ranges::find_if_not(interfaces_, is_running);
-  if (lost == interfaces_.end()) {
-    return {};
+// Fails for the first such interface that is down, and tells of it alone.
+Result<void> CubeNetworks::look_for(Losses losses) {
+  Result<void> seen;
+  for (std::size_t i = 0; i < interfaces_.size(); ++i) {
+    if (is_running(interfaces_[i])) {
+      was_told_of_[i] = false;
+    } else if (seen && (losses == Losses::all || !was_told_of_[i])) {
+      was_told_of_[i] = true;
+      seen = tl::make_unexpected(down(job_.rank, interfaces_[i]));
+    }
   }
-  has_lost_one_ = true;
-  return tl::make_unexpected(down(job_.rank, *lost));
+  return seen;
 }
 
 Result<void> CubeNetworks::hear() {
-  return has_lost_one_ ? Result<void>() : look_at_interfaces();
+  return look_for(Losses::untold);
 }
 
 Figures CubeNetworks::figures() const {

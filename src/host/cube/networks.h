@@ -35,8 +35,8 @@ class CubeNetworks final : public Runner {
   // Returns what the communicators have had to say since the last time, such as by which algorithm
   // each goes: "eth0: canary, ...; eth1: ..."
   std::string take_notices();
-  // Fails where an interface is down, unless that was told before: what goes by the ring may go on
-  // over the others.
+  // Fails where an interface is down, unless that was told since it ran: what goes by the ring may
+  // go on over the others.
   Result<void> hear();
 
   Result<void> run(const Call& call, Deadline until) override;
@@ -55,9 +55,13 @@ class CubeNetworks final : public Runner {
   CommunicatorOptions options_of(std::uint32_t interface);
   void carry_out(const std::vector<NetworkPlan::Step>& steps, std::size_t network,
                  const Deadline& until, Progress& progress);
-  Result<void> look_at_interfaces();
+  enum class Losses : std::uint8_t { all, untold };
+  Result<void> look_for(Losses losses);
   Result<void> watch(const Deadline& until, const std::function<bool()>& is_done);
   Error about(std::uint32_t interface, const Error& error) const;
+  std::uint32_t interface_of(std::size_t network) const {
+    return static_cast<std::uint32_t>(network) / networks_per_interface();
+  }
   NetworkPlan plan_of(const Call& call) const { return {call, layout_, pieces_max_}; }
   std::uint32_t networks_per_interface() const;
 
@@ -71,7 +75,7 @@ class CubeNetworks final : public Runner {
   std::string notices_;
   Result<void> connected_;
   bool was_tried_ = false;
-  bool has_lost_one_ = false;           // of the interfaces
+  std::vector<bool> was_told_of_;       // by interface: that it is down
   std::vector<Communicator> networks_;  // as the plan's; last, as they may speak when they end
 };
 
