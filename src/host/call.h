@@ -45,7 +45,7 @@ struct SparseCall {
 };
 
 // By the last two each rank gets the sum of its share (share_of) and leaves the rest of `out`
-// alone, or gives its share to all others. CubeNetworks alone asks for them, and Canary alone has
+// alone, or gives its share to all others. CubeNetworks alone asks for them, of carriers that take
 // them.
 enum class Collective : std::uint8_t {
   allreduce,
@@ -55,6 +55,10 @@ enum class Collective : std::uint8_t {
   reduce_scatter,
   allgather
 };
+
+constexpr bool is_of_shares(Collective collective) {
+  return collective == Collective::reduce_scatter || collective == Collective::allgather;
+}
 
 constexpr std::string_view name(Collective collective) {
   constexpr std::array<std::string_view, 6> names = {"allreduce", "reduce",         "broadcast",

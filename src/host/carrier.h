@@ -35,8 +35,9 @@ class Carrier {
   // Tries the protocol out together with the other ranks, and says by which algorithm to go on.
   virtual Result<Choice> find_out(Ring& ring, const Deadline& until) = 0;
 
-  // Tells whether it can carry that call; if not, the ring of the hosts does.
-  virtual bool takes(const Call& /*call*/) const { return true; }
+  // Tells whether it can carry that call; if not, the ring of the hosts does. Shares are scattered
+  // and gathered only by a carrier that says so.
+  virtual bool takes(const Call& call) const { return !is_of_shares(call.collective); }
   // Tells whether switches may have been told to add these in an order that is always the same.
   virtual bool orders(const Buffers& /*buffers*/) const { return false; }
   // Tells whether its runner takes sparse calls. All ranks get the same answer, once the protocol

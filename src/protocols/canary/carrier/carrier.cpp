@@ -123,6 +123,7 @@ class CanaryCarrier final : public MachineCarrier<CanaryCollectives> {
         .map([&](Choice choice) { return with_size_found(std::move(choice)); });
   }
 
+  bool takes(const Call& /*call*/) const override { return true; }
   std::size_t packets_max() const override { return Blocks::count_max; }
   void require_switches() override {
     with_machine([](auto& machine) { machine.require_switches(); });

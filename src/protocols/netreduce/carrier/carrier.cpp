@@ -68,7 +68,8 @@ class NetReduceCarrier : public Base {
   }
   // The ring of the hosts' Reliable Connections only sums, and switches have no handlers for it.
   bool takes(const Call& call) const final {
-    return !needs_handler(call) && (!own_.hosts_add || call.collective == Collective::allreduce);
+    return Base::takes(call) && !needs_handler(call) &&
+           (!own_.hosts_add || call.collective == Collective::allreduce);
   }
   bool survives_failures() const final { return false; }  // messages are lost on their connections
   FullPacket full_packet() const final {

@@ -76,7 +76,7 @@ class PanamaCarrier final : public MachineCarrier<PanamaCollectives> {
   bool takes(const Call& call) const override {
     const bool needs_all =
         call.collective == Collective::broadcast || call.collective == Collective::barrier;
-    return !needs_handler(call) &&
+    return MachineCarrier::takes(call) && !needs_handler(call) &&
            (!needs_all || machine().plan().quorum >= machine().job().world_size());
   }
   std::size_t packets_max() const override { return Chunks::count_max; }
