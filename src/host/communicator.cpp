@@ -198,17 +198,19 @@ Result<void> Communicator::run_within(const Call& call, const host::Deadline& un
 }
 Result<void> Communicator::run_in_pieces(const Call& call,
                                          const std::function<Result<void>()>& run) {
+  const auto whole = state_->means_within(call);
+  host::LargestPiece largest({whole, state_->is_by_plan(whole, call)});
   const auto pieces = [&] {
-    const State::InPieces here(*state_);
+    const State::InPieces here(*state_, largest);
     return run();
   };
   if (call.aside) {
     return pieces();
   }
-  const auto by = state_->means_within(call);
+  const auto& [by, by_plan] = largest.means();
   auto done = state_->recorded(name(call), by, call.buffers.bytes(), pieces);
   if (!state_->is_alone()) {
-    state_->count(by, name(call), done.has_value(), state_->is_by_plan(by, call));
+    state_->count(by, name(call), done.has_value(), by_plan);
   }
   return done;
 }

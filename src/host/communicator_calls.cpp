@@ -59,6 +59,9 @@ Result<void> Communicator::State::run_until(By by, const Call& call, const host:
   if (aborted) {
     return fail_as_aborted();
   }
+  if (largest_piece != nullptr) {
+    largest_piece->begin({by, is_by_plan(by, call)}, call.buffers.bytes());
+  }
   if (is_alone()) {
     copy(call.buffers);
     return {};

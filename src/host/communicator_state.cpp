@@ -147,7 +147,7 @@ Result<void> Communicator::State::run_counted(By by, const Call& call, bool by_p
 
 // `what` names the kind of collective, for the reason why the ring has it.
 void Communicator::State::count(By by, std::string_view what, bool succeeded, bool by_plan) {
-  if (in_pieces) {
+  if (largest_piece != nullptr) {
     return;
   }
   if (!succeeded) {

@@ -23,6 +23,7 @@
 #include "host/journal/log.h"
 #include "host/journal/sketch_bytes.h"
 #include "host/limit.h"
+#include "host/means.h"
 #include "host/membership/member.h"
 #include "host/membership/messages.h"
 #include "host/parallel/machine_collectives.h"
@@ -37,9 +38,6 @@
 
 namespace tributary {
 namespace host {
-
-// The means by which a collective is carried out.
-enum class By : std::uint8_t { carrier, ring };
 
 // What a communicator of an elastic world has in addition.
 struct Elastic {
@@ -178,24 +176,27 @@ struct Communicator::State {
     return done;
   }
   // Runs a collective of that name, with so many bytes on this rank, and notes it in the journal.
+  // `by` is read when it has run: pieces tell what carries their call.
   template <typename Run>
-  auto recorded(std::string_view what, host::By by, std::size_t bytes, Run run) {
+  auto recorded(std::string_view what, const host::By& by, std::size_t bytes, Run run) {
     const auto began = journal ? host::Clock::now() : host::Time{};
     last = {};
     auto done = run();
-    if (journal && !in_pieces) {
+    if (journal && largest_piece == nullptr) {
       const auto means = by == host::By::ring ? host::ring_algorithm : std::string_view(algorithm);
       journal->note({what, means, bytes, began, host::Clock::now(), !done});
     }
     return done;
   }
-  // While it exists, what runs is neither recorded nor counted.
+  // While it exists, what runs is a piece, and neither recorded nor counted.
   class InPieces {
    public:
-    explicit InPieces(State& state) : state_(state) { state_.in_pieces = true; }
+    InPieces(State& state, host::LargestPiece& largest) : state_(state) {
+      state_.largest_piece = &largest;
+    }
     InPieces(const InPieces&) = delete;
     InPieces& operator=(const InPieces&) = delete;
-    ~InPieces() { state_.in_pieces = false; }
+    ~InPieces() { state_.largest_piece = nullptr; }
 
    private:
     State& state_;
@@ -215,7 +216,7 @@ struct Communicator::State {
   std::uint64_t collectives_by_carrier = 0;
   std::uint64_t collectives_by_ring = 0;
   std::uint64_t failures = 0;
-  bool in_pieces = false;  // what runs is a piece of a call
+  host::LargestPiece* largest_piece = nullptr;  // of a call in pieces that is carried out
   // Tells which of the two carries what both could.
   host::tuning::Plan plan;
   std::uint64_t collectives_by_plan = 0;  // those by the ring because the hosts were faster
